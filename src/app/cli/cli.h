@@ -174,8 +174,28 @@ void cli_note_doubt(const cli_options *options, const rs_profile *profile);
 /* Which layers of a model the answer is of, where they turn in several ways, and how to ask of others. */
 void cli_note_layers(const cli_options *options, const rs_profile *profile, size_t kind);
 
-/* Writes the columns of a CSV text as an object of lists. RS_MEMORY. */
-rs_status cli_json_columns(rs_json *json, const char *key, const rs_text *csv, rs_err *err);
+/* A field of a table: a text (borrowed), or (NULL) a number. */
+typedef struct cli_cell {
+  const char *text;
+  double number;
+} cli_cell;
+
+/* A table: CSV, or (kept) its cells until they are written as JSON. Zero-initialise; release with cli_table_clear. */
+typedef struct cli_table {
+  rs_text csv;
+  bool kept, failed; /* failed: no memory for a cell */
+  cli_cell *cells;   /* row after row, the header first */
+  size_t count, capacity, columns;
+} cli_table;
+
+void cli_table_header(cli_table *table, const char *const *names); /* ends with NULL */
+void cli_table_text(cli_table *table, const char *text);
+void cli_table_number(cli_table *table, double number); /* NaN: an empty field, null */
+void cli_table_end_row(cli_table *table);
+
+/* Writes a kept table as an object of columns, each a list; empty texts are null. RS_MEMORY. */
+rs_status cli_table_json(const cli_table *table, const char *key, rs_json *json, rs_err *err);
+void cli_table_clear(cli_table *table);
 
 /* Whether threads have stacks that are large enough. Returns an exit status, after a message. */
 int cli_check_stacks(void);

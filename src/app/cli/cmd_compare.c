@@ -85,9 +85,11 @@ static int compare(const cli_options *options, outcome *o) {
     return CLI_USAGE;
   }
   rs_kinds_cause(o->sides, &o->kinds, &o->difference, &o->causes);
-  if (options->csv)
-    compare_put_csv(o, &text);
-  else if (!options->json)
+  if (options->csv) {
+    cli_table pairs = {0};
+    compare_put_pairs(o, &pairs);
+    text = pairs.csv;
+  } else if (!options->json)
     compare_put_text(o, &text);
   else if (compare_put_json(o, &text, &err) != RS_OK)
     text.failed = true;

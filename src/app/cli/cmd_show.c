@@ -9,14 +9,8 @@
 enum { FLUSH = 1 << 16 };
 static const double most_rows = 5e7, most_kept_rows = 1e6;
 
-/* Where a table goes: out as it grows, or it is kept to be written as JSON. */
-typedef struct table_out {
-  rs_text csv;
-  bool kept;
-} table_out;
-
 /* Writes out what has piled up. */
-static bool drain(table_out *out) {
+static bool drain(cli_table *out) {
   return out->kept || out->csv.length < FLUSH || cli_put(&out->csv, CLI_DATA);
 }
 
@@ -25,7 +19,7 @@ static int refuse(const char *message) {
   return CLI_USAGE;
 }
 
-static bool too_many(const table_out *out, double rows, size_t length) {
+static bool too_many(const cli_table *out, double rows, size_t length) {
   if (rows <= (out->kept ? most_kept_rows : most_rows)) return false;
   cli_error("%g rows at length %zu: choose a smaller --length", rows, length);
   return true;
@@ -33,34 +27,34 @@ static bool too_many(const table_out *out, double rows, size_t length) {
 
 /* ---- the tables -------------------------------------------------------------------------------------------------- */
 
-static int show_frequencies(const rs_encoding *encoding, table_out *out) {
-  rs_text *csv = &out->csv;
+static int show_frequencies(const rs_encoding *encoding, cli_table *out) {
   static const char *const axes[RS_AXES] = {"t", "h", "w"};
   if (encoding->rotary_dim == 0) {
     cli_error("%s turns no pairs: it has no frequencies", encoding->method->name);
     return CLI_USAGE;
   }
-  rs_text_puts(csv, "pair,axis,omega_rad_per_token,wavelength_tokens,amp\n");
+  static const char *const header[] = {"pair", "axis", "omega_rad_per_token", "wavelength_tokens", "amp", NULL};
+  cli_table_header(out, header);
   for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
-    rs_csv_number(csv, (double)j);
-    rs_csv_text(csv, encoding->own_places ? "own" : axes[encoding->axis[j]]);
-    rs_csv_number(csv, encoding->omega[j]);
-    rs_csv_number(csv, encoding->omega[j] > 0 ? 2 * M_PI / encoding->omega[j] : NAN);
-    rs_csv_number(csv, encoding->amp);
-    rs_csv_end_row(csv);
+    cli_table_number(out, (double)j);
+    cli_table_text(out, encoding->own_places ? "own" : axes[encoding->axis[j]]);
+    cli_table_number(out, encoding->omega[j]);
+    cli_table_number(out, encoding->omega[j] > 0 ? 2 * M_PI / encoding->omega[j] : NAN);
+    cli_table_number(out, encoding->amp);
+    cli_table_end_row(out);
   }
   return CLI_OK;
 }
 
 /* Maps with several views: where each token stands as query and as key. */
-static int show_views(const rs_encoding *encoding, table_out *out) {
-  rs_text *csv = &out->csv;
-  rs_text_puts(csv, "token,view,query_position,key_position\n");
+static int show_views(const rs_encoding *encoding, cli_table *out) {
+  static const char *const header[] = {"token", "view", "query_position", "key_position", NULL};
+  cli_table_header(out, header);
   for (size_t n = 0; n < encoding->length; n++) {
     for (size_t v = 0; v < encoding->views; v++) {
       const double row[] = {(double)n, (double)v, encoding->pos_q[v][n], encoding->pos_k[v][n]};
-      for (size_t c = 0; c < RS_COUNT(row); c++) rs_csv_number(csv, row[c]);
-      rs_csv_end_row(csv);
+      for (size_t c = 0; c < RS_COUNT(row); c++) cli_table_number(out, row[c]);
+      cli_table_end_row(out);
     }
     if (!drain(out)) return CLI_FAILED;
   }
@@ -68,72 +62,71 @@ static int show_views(const rs_encoding *encoding, table_out *out) {
 }
 
 /* The positions keys are rotated by, on all three axes; segment is the run of the token layout. */
-static int show_positions(const rs_encoding *encoding, table_out *out) {
-  rs_text *csv = &out->csv;
+static int show_positions(const rs_encoding *encoding, cli_table *out) {
   if (encoding->views > 1) return show_views(encoding, out);
   if (encoding->own_places) return refuse("each pair has positions of its own here (cached_keys or rope_mixed)");
   size_t segment = 0, left = encoding->tokens.count > 0 ? encoding->tokens.runs[0].tokens : SIZE_MAX;
-  rs_text_puts(csv, "token,segment,t,h,w\n");
+  static const char *const header[] = {"token", "segment", "t", "h", "w", NULL};
+  cli_table_header(out, header);
   for (size_t n = 0; n < encoding->length; n++) {
     while (left == 0) {
       segment++;
       left = segment < encoding->tokens.count ? encoding->tokens.runs[segment].tokens : SIZE_MAX;
     }
     left--;
-    rs_csv_number(csv, (double)n);
-    rs_csv_number(csv, (double)segment);
+    cli_table_number(out, (double)n);
+    cli_table_number(out, (double)segment);
     for (size_t a = 0; a < RS_AXES; a++)
-      rs_csv_number(csv, encoding->pos_k[0][n * encoding->axes + (a < encoding->axes ? a : 0)]);
-    rs_csv_end_row(csv);
+      cli_table_number(out, encoding->pos_k[0][n * encoding->axes + (a < encoding->axes ? a : 0)]);
+    cli_table_end_row(out);
     if (!drain(out)) return CLI_FAILED;
   }
   return CLI_OK;
 }
 
-static int show_scale(const rs_encoding *encoding, table_out *out) {
-  rs_text *csv = &out->csv;
-  rs_text_puts(csv, "query,logit_scale\n");
+static int show_scale(const rs_encoding *encoding, cli_table *out) {
+  static const char *const header[] = {"query", "logit_scale", NULL};
+  cli_table_header(out, header);
   for (size_t m = 0; m < encoding->length; m++) {
-    rs_csv_number(csv, (double)m);
-    rs_csv_number(csv, encoding->logit_scale[m]);
-    rs_csv_end_row(csv);
+    cli_table_number(out, (double)m);
+    cli_table_number(out, encoding->logit_scale[m]);
+    cli_table_end_row(out);
     if (!drain(out)) return CLI_FAILED;
   }
   return CLI_OK;
 }
 
-static int show_slopes(const rs_encoding *encoding, table_out *out) {
-  rs_text *csv = &out->csv;
+static int show_slopes(const rs_encoding *encoding, cli_table *out) {
   if (encoding->method->bias == NULL) return refuse("the method has no bias, hence no slopes (alibi has)");
   if (encoding->method->bias->slope == NULL) return refuse("the bias has no slopes (alibi's has)");
-  rs_text_puts(csv, "head,slope\n");
+  static const char *const header[] = {"head", "slope", NULL};
+  cli_table_header(out, header);
   for (size_t h = 0; h < encoding->heads; h++) {
-    rs_csv_number(csv, (double)h);
-    rs_csv_number(csv, rs_encoding_slope(encoding, h));
-    rs_csv_end_row(csv);
+    cli_table_number(out, (double)h);
+    cli_table_number(out, rs_encoding_slope(encoding, h));
+    cli_table_end_row(out);
   }
   return CLI_OK;
 }
 
-static int put_bias_row(const rs_encoding *encoding, size_t head, size_t query, table_out *out) {
-  rs_text *csv = &out->csv;
+static int put_bias_row(const rs_encoding *encoding, size_t head, size_t query, cli_table *out) {
   for (size_t key = 0; key <= query; key++) {
     double bias;
     rs_encoding_bias_row(encoding, head, query, key, key + 1, &bias);
     const double row[] = {(double)head, (double)query, (double)key, bias};
-    for (size_t c = 0; c < RS_COUNT(row); c++) rs_csv_number(csv, row[c]);
-    rs_csv_end_row(csv);
+    for (size_t c = 0; c < RS_COUNT(row); c++) cli_table_number(out, row[c]);
+    cli_table_end_row(out);
     if (!drain(out)) return CLI_FAILED;
   }
   return CLI_OK;
 }
 
-static int show_bias(const rs_encoding *encoding, table_out *out) {
-  rs_text *csv = &out->csv;
+static int show_bias(const rs_encoding *encoding, cli_table *out) {
   double length = (double)encoding->length;
   if (encoding->method->bias == NULL) return refuse("the method has no bias (alibi, t5, kerple_log and others have)");
   if (too_many(out, (double)encoding->heads * length * (length + 1) / 2, encoding->length)) return CLI_USAGE;
-  rs_text_puts(csv, "head,query,key,bias_nats\n");
+  static const char *const header[] = {"head", "query", "key", "bias_nats", NULL};
+  cli_table_header(out, header);
   for (size_t head = 0; head < encoding->heads; head++)
     for (size_t query = 0; query < encoding->length; query++)
       if (put_bias_row(encoding, head, query, out) != CLI_OK) return CLI_FAILED;
@@ -141,25 +134,25 @@ static int show_bias(const rs_encoding *encoding, table_out *out) {
 }
 
 /* The last row first: a table that ends too soon should not print what it has. */
-static int put_embedding(const rs_encoding *encoding, double *row, table_out *out) {
-  rs_text *csv = &out->csv;
+static int put_embedding(const rs_encoding *encoding, double *row, cli_table *out) {
   rs_err err = {0};
   if (rs_encoding_embed(encoding, encoding->length - 1, 1, row, &err) != RS_OK) return refuse(err.message);
-  rs_text_puts(csv, "position,dim,value\n");
+  static const char *const header[] = {"position", "dim", "value", NULL};
+  cli_table_header(out, header);
   for (size_t n = 0; n < encoding->length; n++) {
     if (rs_encoding_embed(encoding, n, 1, row, &err) != RS_OK) return refuse(err.message);
     for (size_t d = 0; d < encoding->width; d++) {
-      rs_csv_number(csv, (double)n);
-      rs_csv_number(csv, (double)d);
-      rs_csv_number(csv, row[d]);
-      rs_csv_end_row(csv);
+      cli_table_number(out, (double)n);
+      cli_table_number(out, (double)d);
+      cli_table_number(out, row[d]);
+      cli_table_end_row(out);
     }
     if (!drain(out)) return CLI_FAILED;
   }
   return CLI_OK;
 }
 
-static int show_embedding(const rs_encoding *encoding, table_out *out) {
+static int show_embedding(const rs_encoding *encoding, cli_table *out) {
   if (encoding->method->embed == NULL)
     return refuse("the method adds no embedding (sinusoidal, learned and their 2d forms do)");
   if (too_many(out, (double)encoding->length * (double)encoding->width, encoding->length)) return CLI_USAGE;
@@ -170,7 +163,7 @@ static int show_embedding(const rs_encoding *encoding, table_out *out) {
 }
 
 /* In the order of their names. */
-static int (*const tables[])(const rs_encoding *encoding, table_out *out) = {
+static int (*const tables[])(const rs_encoding *encoding, cli_table *out) = {
     show_frequencies, show_positions, show_scale, show_slopes, show_bias, show_embedding};
 
 const char *const cli_show_words[] = {"frequencies", "positions", "scale",  "slopes",
@@ -224,18 +217,18 @@ static void warn(const cli_options *options, const rs_subject *s) {
   rs_text_clear(&text);
 }
 
-static int put_json(const rs_subject *subject, const char *table, const rs_text *csv) {
+static int put_json(const rs_subject *subject, const char *word, const cli_table *table) {
   rs_text text = {0}, recipe = {0};
   rs_json json = {.text = &text};
   rs_err err = {0};
   rs_recipe_write(&subject->recipe, &recipe);
   text.failed |= recipe.failed;
   rs_json_object(&json, NULL);
-  rs_json_string(&json, "table", table);
+  rs_json_string(&json, "table", word);
   rs_json_string(&json, "model", subject->model.name);
   rs_json_string(&json, "recipe", rs_text_string(&recipe));
   rs_json_number(&json, "length_tokens", (double)subject->length);
-  rs_status status = cli_json_columns(&json, "columns", csv, &err);
+  rs_status status = cli_table_json(table, "columns", &json, &err);
   rs_json_end(&json);
   rs_text_clear(&recipe);
   int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text, CLI_DATA) ? CLI_OK : CLI_FAILED;
@@ -244,17 +237,17 @@ static int put_json(const rs_subject *subject, const char *table, const rs_text 
 }
 
 static int put_table(const cli_options *options, const rs_subject *subject, const rs_encoding *encoding, size_t table) {
-  table_out out = {.kept = options->json};
+  cli_table out = {.kept = options->json};
   int code = tables[table](encoding, &out);
   if (code == CLI_OK && !options->json) say_subject(options, subject);
   if (code == CLI_OK && options->layers == NULL) cli_note_layers(options, &subject->profile, subject->kind);
   if (code == CLI_OK) cli_note_doubt(options, &subject->profile);
   if (code == CLI_OK) warn(options, subject);
   if (code == CLI_OK && options->json)
-    code = put_json(subject, cli_show_words[table], &out.csv);
+    code = put_json(subject, cli_show_words[table], &out);
   else if (code == CLI_OK && !cli_put(&out.csv, CLI_DATA))
     code = CLI_FAILED;
-  rs_text_clear(&out.csv);
+  cli_table_clear(&out);
   return code;
 }
 

@@ -1,30 +1,58 @@
-/* A CSV text as JSON: what a command prints as CSV is written once. */
+/* Tables as a command prints them: CSV as it grows, or JSON column by column. */
 #include "cli.h"
 
-#include <math.h>
+#include <stdlib.h>
 
-/* A number, an empty field as null, else text. */
-static void put_field(rs_json *json, const char *field) {
-  double value;
-  if (*field == '\0')
-    rs_json_string(json, NULL, NULL);
-  else if (rs_number_read(field, &value))
-    rs_json_number(json, NULL, value);
-  else
-    rs_json_string(json, NULL, field);
+static void add_cell(cli_table *table, cli_cell cell) {
+  void *cells = table->cells;
+  table->failed |= rs_grow(&cells, &table->capacity, table->count + 1, sizeof *table->cells, NULL) != RS_OK;
+  table->cells = cells;
+  if (!table->failed) table->cells[table->count++] = cell;
 }
 
-rs_status cli_json_columns(rs_json *json, const char *key, const rs_text *csv, rs_err *err) {
-  rs_table *table;
-  RS_TRY(rs_text_check(csv, err));
-  RS_TRY(rs_csv_read(rs_text_string(csv), csv->length, key, &table, err));
+void cli_table_text(cli_table *table, const char *text) {
+  if (table->kept)
+    add_cell(table, (cli_cell){.text = text});
+  else
+    rs_csv_text(&table->csv, text);
+}
+
+void cli_table_number(cli_table *table, double number) {
+  if (table->kept)
+    add_cell(table, (cli_cell){.number = number});
+  else
+    rs_csv_number(&table->csv, number);
+}
+
+void cli_table_end_row(cli_table *table) {
+  if (!table->kept) rs_csv_end_row(&table->csv);
+  if (table->columns == 0) table->columns = table->count;
+}
+
+void cli_table_header(cli_table *table, const char *const *names) {
+  for (; *names != NULL; names++) cli_table_text(table, *names);
+  cli_table_end_row(table);
+}
+
+rs_status cli_table_json(const cli_table *table, const char *key, rs_json *json, rs_err *err) {
+  if (table->failed) return rs_fail(err, RS_MEMORY, "out of memory for a table");
   rs_json_object(json, key);
   for (size_t c = 0; c < table->columns; c++) {
-    rs_json_list(json, table->header[c]);
-    for (size_t row = 0; row < table->rows; row++) put_field(json, table->fields[row * table->columns + c]);
+    rs_json_list(json, table->cells[c].text);
+    for (size_t i = c + table->columns; i < table->count; i += table->columns) {
+      const cli_cell *cell = &table->cells[i];
+      if (cell->text != NULL)
+        rs_json_string(json, NULL, *cell->text != '\0' ? cell->text : NULL);
+      else
+        rs_json_number(json, NULL, cell->number);
+    }
     rs_json_end(json);
   }
   rs_json_end(json);
-  rs_table_free(table);
   return RS_OK;
+}
+
+void cli_table_clear(cli_table *table) {
+  rs_text_clear(&table->csv);
+  free(table->cells);
 }

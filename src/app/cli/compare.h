@@ -22,7 +22,7 @@ typedef struct outcome {
 } outcome;
 
 void compare_put_text(const outcome *o, rs_text *text);
-void compare_put_csv(const outcome *o, rs_text *csv); /* every pair */
+void compare_put_pairs(const outcome *o, cli_table *table); /* every pair */
 void compare_put_side(rs_text *text, char letter, const rs_contender *side);
 void compare_write_side(rs_json *json, const char *key, const rs_contender *side);
 

@@ -3,23 +3,25 @@
 
 #include <math.h>
 
-static void put_csv_side(rs_text *csv, const rs_spectrum *s, size_t j) {
+static void put_side(cli_table *table, const rs_spectrum *s, size_t j) {
   static const char *const axes[RS_AXES] = {"t", "h", "w"};
   bool there = j < s->pairs;
-  rs_csv_text(csv, there && s->axis != NULL ? axes[s->axis[j]] : "");
-  rs_csv_number(csv, there ? s->omega[j] : NAN);
+  cli_table_text(table, there && s->axis != NULL ? axes[s->axis[j]] : "");
+  cli_table_number(table, there ? s->omega[j] : NAN);
 }
 
-void compare_put_csv(const outcome *o, rs_text *csv) {
+void compare_put_pairs(const outcome *o, cli_table *table) {
   const rs_spectrum *a = &o->sides[0].spectrum, *b = &o->sides[1].spectrum;
-  rs_text_puts(csv, "pair,axis_a,omega_a_rad_per_token,axis_b,omega_b_rad_per_token,ratio\n");
+  static const char *const header[] = {"pair",  "axis_a", "omega_a_rad_per_token", "axis_b", "omega_b_rad_per_token",
+                                       "ratio", NULL};
+  cli_table_header(table, header);
   for (size_t j = 0; j < a->pairs || j < b->pairs; j++) {
     bool both = j < a->pairs && j < b->pairs && a->omega[j] > 0;
-    rs_csv_number(csv, (double)j);
-    put_csv_side(csv, a, j);
-    put_csv_side(csv, b, j);
-    rs_csv_number(csv, both ? b->omega[j] / a->omega[j] : NAN);
-    rs_csv_end_row(csv);
+    cli_table_number(table, (double)j);
+    put_side(table, a, j);
+    put_side(table, b, j);
+    cli_table_number(table, both ? b->omega[j] / a->omega[j] : NAN);
+    cli_table_end_row(table);
   }
 }
 
@@ -64,7 +66,7 @@ static void write_difference(rs_json *json, const outcome *o) {
 
 rs_status compare_put_json(const outcome *o, rs_text *text, rs_err *err) {
   rs_json json = {.text = text};
-  rs_text csv = {0};
+  cli_table table = {.kept = true};
   rs_json_object(&json, NULL);
   compare_write_side(&json, "a", &o->sides[0]);
   compare_write_side(&json, "b", &o->sides[1]);
@@ -73,9 +75,9 @@ rs_status compare_put_json(const outcome *o, rs_text *text, rs_err *err) {
   compare_write_layers(o, &json);
   compare_write_kinds(o, &json);
   compare_write_buffers(o, &json);
-  compare_put_csv(o, &csv);
-  rs_status status = cli_json_columns(&json, "columns", &csv, err);
+  compare_put_pairs(o, &table);
+  rs_status status = cli_table_json(&table, "columns", &json, err);
   rs_json_end(&json);
-  rs_text_clear(&csv);
+  cli_table_clear(&table);
   return status;
 }
