@@ -105,7 +105,7 @@ rs_status rs_api_part_check(const rs_api_part *part, const double *numbers, rs_e
 
 /* ---- frame ----------------------------------------------------------------------------------------------------- */
 
-/* CSV text as columns. */
+/* CSV text, or numbers, as columns. */
 
 /* Reads CSV text (length bytes), which messages call `name`. RS_INPUT as rs_csv_read, RS_MEMORY; *frame is NULL then.
  */
@@ -120,6 +120,12 @@ typedef struct rs_api_column {
 
 /* What is known of the column called so, where there is one; the words are copied. RS_MEMORY. */
 rs_status rs_api_frame_describe(ropescope_frame *frame, const rs_api_column *column, rs_err *err);
+
+/* A frame of numbers: an empty one, a column called so, and then all rows at once, (rows, columns), a NaN as an empty
+ * field. RS_MEMORY. */
+rs_status rs_api_frame_begin(ropescope_frame **frame, rs_err *err);
+rs_status rs_api_frame_add(ropescope_frame *frame, const rs_api_column *column, rs_err *err);
+rs_status rs_api_frame_fill(ropescope_frame *frame, const double *numbers, size_t rows, rs_err *err);
 
 /* ---- recipe ---------------------------------------------------------------------------------------------------- */
 

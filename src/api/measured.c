@@ -31,53 +31,33 @@ rs_status rs_api_metrics_begin(rs_api_observed *observed, rs_err *err) {
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
-static void put_header(const rs_column *columns, size_t count, rs_text *csv) {
-  rs_text name = {0};
-  for (size_t i = 0; i < count; i++) {
-    rs_csv_text(csv, columns[i].name);
-    name.length = 0;
-    rs_text_printf(&name, "%s_se", columns[i].name);
-    if (columns[i].sampled) rs_csv_text(csv, rs_text_string(&name));
-  }
-  csv->failed |= name.failed;
-  rs_text_clear(&name);
-}
+/* What a pass over the columns of a metric does with each, its standard error too. */
+typedef rs_status (*column_use)(ropescope_frame *frame, const rs_api_column *column, rs_err *err);
 
-static rs_status describe(ropescope_frame *frame, const rs_column *columns, size_t count, rs_err *err) {
+static rs_status use_columns(ropescope_frame *frame, const rs_column *columns, size_t count, column_use use,
+                             rs_err *err) {
   for (size_t i = 0; i < count; i++) {
     rs_text name = {0};
     const rs_api_column column = {columns[i].name, columns[i].unit, columns[i].summary, columns[i].integer};
-    RS_TRY(rs_api_frame_describe(frame, &column, err));
+    RS_TRY(use(frame, &column, err));
     rs_text_printf(&name, "%s_se", columns[i].name);
     const rs_api_column error = {.name = rs_text_string(&name),
                                  .unit = columns[i].unit,
                                  .summary = "standard error of the mean, rows taken as independent"};
     rs_status status = rs_text_check(&name, err);
-    if (status == RS_OK && columns[i].sampled) status = rs_api_frame_describe(frame, &error, err);
+    if (status == RS_OK && columns[i].sampled) status = use(frame, &error, err);
     rs_text_clear(&name);
     if (status != RS_OK) return status;
   }
   return RS_OK;
 }
 
-static rs_status make_frame(rs_text *csv, const char *name, ropescope_frame **frame, rs_err *err) {
-  rs_status status = rs_text_check(csv, err);
-  if (status == RS_OK) status = rs_api_frame_make(rs_text_string(csv), csv->length, name, frame, err);
-  rs_text_clear(csv);
-  return status;
-}
-
 static rs_status make_curve(const rs_metric_kind *kind, const rs_curve *curve, rs_api_curve *out, rs_err *err) {
-  rs_text csv = {0};
   out->name = kind->kind.name;
-  put_header(kind->curve, kind->curve_count, &csv);
-  rs_csv_end_row(&csv);
-  for (size_t r = 0; r < curve->rows; r++) {
-    for (size_t c = 0; c < curve->columns; c++) rs_csv_number(&csv, curve->cells[r * curve->columns + c]);
-    rs_csv_end_row(&csv);
-  }
-  RS_TRY(make_frame(&csv, out->name, &out->frame, err));
-  return describe(out->frame, kind->curve, kind->curve_count, err);
+  RS_TRY(rs_api_frame_begin(&out->frame, err));
+  RS_TRY(use_columns(out->frame, kind->curve, kind->curve_count, rs_api_frame_add, err));
+  RS_TRY(rs_api_frame_fill(out->frame, curve->cells, curve->rows, err));
+  return use_columns(out->frame, kind->curve, kind->curve_count, rs_api_frame_describe, err);
 }
 
 static rs_status make_curves(const rs_api_observed *o, ropescope_statistics *statistics, rs_err *err) {
@@ -91,29 +71,35 @@ static rs_status make_curves(const rs_api_observed *o, ropescope_statistics *sta
   return RS_OK;
 }
 
-static size_t count_scalars(const rs_api_observed *o) {
-  size_t count = 0;
-  for (size_t m = 0; m < o->metrics.count; m++) count += o->metrics.items[m].metric->scalar_count;
-  return count;
+static rs_status use_scalars(const rs_api_observed *o, ropescope_frame *frame, column_use use, rs_err *err) {
+  for (size_t m = 0; m < o->metrics.count; m++) {
+    const rs_metric_kind *kind = o->metrics.items[m].metric;
+    RS_TRY(use_columns(frame, kind->scalars, kind->scalar_count, use, err));
+  }
+  return RS_OK;
+}
+
+/* The one row of the summary; `values` holds all of it. */
+static void take_values(const rs_api_observed *o, double *values) {
+  for (size_t m = 0; m < o->metrics.count; m++)
+    for (size_t i = 0; i < o->metrics.items[m].metric->scalar_count; i++) {
+      *values++ = o->results[m].value[i];
+      if (o->metrics.items[m].metric->scalars[i].sampled) *values++ = o->results[m].error[i];
+    }
 }
 
 static rs_status make_summary(const rs_api_observed *o, ropescope_statistics *statistics, rs_err *err) {
-  rs_text csv = {0};
-  if (count_scalars(o) == 0) return RS_OK;
-  for (size_t m = 0; m < o->metrics.count; m++)
-    put_header(o->metrics.items[m].metric->scalars, o->metrics.items[m].metric->scalar_count, &csv);
-  rs_csv_end_row(&csv);
-  for (size_t m = 0; m < o->metrics.count; m++)
-    for (size_t i = 0; i < o->metrics.items[m].metric->scalar_count; i++) {
-      rs_csv_number(&csv, o->results[m].value[i]);
-      if (o->metrics.items[m].metric->scalars[i].sampled) rs_csv_number(&csv, o->results[m].error[i]);
-    }
-  rs_csv_end_row(&csv);
-  RS_TRY(make_frame(&csv, "summary", &statistics->summary, err));
-  for (size_t m = 0; m < o->metrics.count; m++)
-    RS_TRY(describe(statistics->summary, o->metrics.items[m].metric->scalars, o->metrics.items[m].metric->scalar_count,
-                    err));
-  return RS_OK;
+  size_t count = 0;
+  for (size_t m = 0; m < o->metrics.count; m++) count += o->metrics.items[m].metric->scalar_count;
+  if (count == 0) return RS_OK;
+  double *values = rs_alloc(2 * count, sizeof *values, err);
+  rs_status status = values != NULL ? rs_api_frame_begin(&statistics->summary, err) : RS_MEMORY;
+  if (status == RS_OK) take_values(o, values);
+  if (status == RS_OK) status = use_scalars(o, statistics->summary, rs_api_frame_add, err);
+  if (status == RS_OK) status = rs_api_frame_fill(statistics->summary, values, 1, err);
+  if (status == RS_OK) status = use_scalars(o, statistics->summary, rs_api_frame_describe, err);
+  free(values);
+  return status;
 }
 
 rs_status rs_api_metrics_end(rs_api_observed *observed, ropescope_statistics *statistics, rs_err *err) {
