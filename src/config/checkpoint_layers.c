@@ -1,5 +1,4 @@
 /* What the blocks of a checkpoint are trained with: its own method, and those that `layers` gives to some of them. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,16 +105,12 @@ bool rs_entry_recipe(const rs_entry *e, const rs_node *mapping, const rs_path *p
   return false;
 }
 
-static bool same_value(const rs_value *a, const rs_value *b) {
-  bool numbers = a->number == b->number || (isnan(a->number) && isnan(b->number));
-  return a->given == b->given && a->set == b->set && a->choice == b->choice && numbers && a->count == b->count &&
-         (a->count == 0 || memcmp(a->list, b->list, a->count * sizeof *a->list) == 0);
-}
-
 static bool same_method(const rs_variant *a, const rs_variant *b) {
   bool same = a->method == b->method;
-  for (size_t p = 0; same && p < a->settings.count; p++)
-    same = same_value(&a->settings.values[p], &b->settings.values[p]);
+  for (size_t p = 0; same && p < a->settings.count; p++) {
+    const rs_value *x = &a->settings.values[p], *y = &b->settings.values[p];
+    same = x->given == y->given && rs_value_same(x, y);
+  }
   return same;
 }
 

@@ -1,9 +1,8 @@
 /* Who sees whom: the key mask of a config. */
 #include "config_internal.h"
+#include "records.h"
 
 #include <string.h>
-
-static const double longest = 1 << 28; /* tokens */
 
 /* A mask that is one word. */
 static bool mask_word(const char *word, rs_mask_kind *kind) {
@@ -51,29 +50,40 @@ static bool names_size(const rs_node *node) {
 }
 
 /* {window: W}, {window: W, sinks: S}, {chunk: W} or {band: W}. */
+typedef struct mask_sizes {
+  size_t window, sinks, chunk, band; /* tokens */
+} mask_sizes;
+
+static const rs_param size_fields[] = {
+    {RS_FIELD(mask_sizes, window), .min = 1, .max = 1 << 28},
+    {RS_FIELD(mask_sizes, sinks), .min = 1, .max = 1 << 28},
+    {RS_FIELD(mask_sizes, chunk), .min = 1, .max = 1 << 28},
+    {RS_FIELD(mask_sizes, band), .min = 1, .max = 1 << 28},
+};
+static const rs_record size_record = {.what = "mask", RS_RECORD_FIELDS(size_fields), .partial = true};
+
 static void read_mask_sizes(rs_config_context *config, const rs_node *node, const rs_path *path) {
-  static const struct {
+  mask_sizes read = {0};
+  const rs_node *size = NULL;
+  rs_mask *mask = &config->experiment->mask;
+  rs_record_read(config->problems, node, path, &size_record, NULL, &read);
+  const struct {
     const char *key;
     rs_mask_kind kind;
-  } sizes[] = {{"window", RS_WINDOW}, {"chunk", RS_CHUNKS}, {"band", RS_BAND}};
-  static const char *const known[] = {"window", "sinks", "chunk", "band"};
-  const rs_node *sinks = rs_node_get(node, "sinks"), *size = NULL;
-  const rs_path sink_path = rs_path_key(path, "sinks");
-  rs_mask *mask = &config->experiment->mask;
-  rs_check_keys(config->problems, node, path, "mask", known, RS_COUNT(known));
+    size_t size;
+  } sizes[] = {{"window", RS_WINDOW, read.window}, {"chunk", RS_CHUNKS, read.chunk}, {"band", RS_BAND, read.band}};
+  bool sinks = rs_node_get(node, "sinks") != NULL;
   for (size_t i = 0; i < RS_COUNT(sizes); i++) {
     const rs_node *other = rs_node_get(node, sizes[i].key);
     const rs_path place = rs_path_key(path, sizes[i].key);
     if (other == NULL) continue;
-    if (size != NULL || (sinks != NULL && sizes[i].kind != RS_WINDOW))
+    if (size != NULL || (sinks && sizes[i].kind != RS_WINDOW))
       rs_problem(config->problems, other, &place, "stands beside a %s (keep one of them)",
                  size != NULL ? size->key : "window");
-    *mask = (rs_mask){.kind = sizes[i].kind, .window = rs_read_count(config->problems, other, &place, 1, longest, 1)};
+    *mask = (rs_mask){.kind = sizes[i].kind, .window = sizes[i].size};
     size = other;
   }
-  if (sinks == NULL || mask->kind != RS_WINDOW) return;
-  mask->kind = RS_WINDOW_SINKS;
-  mask->sinks = rs_read_count(config->problems, sinks, &sink_path, 1, longest, 0);
+  if (sinks && mask->kind == RS_WINDOW) *mask = (rs_mask){RS_WINDOW_SINKS, read.window, read.sinks};
 }
 
 void rs_config_mask(rs_config_context *config, const rs_node *node) {

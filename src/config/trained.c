@@ -190,19 +190,22 @@ static void read_arithmetic(rs_problems *problems, const rs_node *parent, const 
   if (trained->arithmetic == NULL) rs_problem_memory(problems);
 }
 
-static void read_numbers(rs_problems *problems, const rs_node *node, const rs_path *path, rs_trained *trained) {
-  static const char *const formats[] = {[RS_F64] = "f64", [RS_F32] = "f32", NULL};
-  static const rs_param format = {.name = "format", .type = RS_CHOICE, RS_WORDS(formats)};
+static const char *const formats[] = {[RS_F64] = "f64", [RS_F32] = "f32", NULL};
+static const rs_param fields[] = {
+    {RS_FIELD(rs_trained, format), RS_WORDS(formats)},
+    {RS_FIELD_AS(rs_trained, steps, "steps_done"), .max = 1e9},
+    {RS_FIELD_AS(rs_trained, drawn, "drawn_before"), .max = 0x1p53},
+};
+static const char *const others[] = {"name",     "version",        "seed",       "tuned_from", "task",
+                                     "training", "recipes",        "geometry",   "tokens",     "shape",
+                                     "kinds",    "weights_sha256", "arithmetic", NULL};
+static const rs_record record = {.what = "a trained model", RS_RECORD_FIELDS(fields), .others = others};
+
+static void read_words(rs_problems *problems, const rs_node *node, const rs_path *path, rs_trained *trained) {
   rs_path place;
-  rs_value value;
   const rs_node *version = rs_member(problems, node, path, "version", &place);
   if (version != NULL) (void)rs_read_count(problems, version, &place, SCHEMA, SCHEMA, SCHEMA);
-  const rs_node *word = rs_member(problems, node, path, "format", &place);
-  if (word != NULL && rs_read_value(problems, word, &place, &format, &value)) trained->format = (rs_format)value.choice;
-  const rs_node *steps = rs_member(problems, node, path, "steps_done", &place);
-  trained->steps = rs_read_count(problems, steps, &place, 0, 1e9, 0);
-  const rs_node *drawn = rs_member(problems, node, path, "drawn_before", &place);
-  trained->drawn = rs_read_count(problems, drawn, &place, 0, 0x1p53, 0);
+  read_name(problems, node, path, &trained->geometry);
   read_seed(problems, node, path, &trained->seed);
   read_hash(problems, node, path, "tuned_from", trained->origin);
   read_hash(problems, node, path, "weights_sha256", trained->weights);
@@ -227,9 +230,6 @@ static void read_parts(rs_problems *problems, const rs_node *node, const rs_path
 }
 
 static void read_all(rs_problems *problems, const rs_node *root, rs_trained *trained) {
-  static const char *const known[] = {
-      "name",    "version",  "format", "seed",  "tuned_from", "drawn_before", "task",           "training",
-      "recipes", "geometry", "tokens", "shape", "kinds",      "steps_done",   "weights_sha256", "arithmetic"};
   const rs_path path = rs_path_key(NULL, "ropescope");
   const rs_node *node = rs_node_get(root, "ropescope");
   if (node == NULL) {
@@ -237,9 +237,8 @@ static void read_all(rs_problems *problems, const rs_node *root, rs_trained *tra
     return;
   }
   if (!rs_expect(problems, node, &path, RS_MAPPING, "an object")) return;
-  rs_check_keys(problems, node, &path, "a trained model", known, RS_COUNT(known));
-  read_name(problems, node, &path, &trained->geometry);
-  read_numbers(problems, node, &path, trained);
+  rs_record_read(problems, node, &path, &record, NULL, trained);
+  read_words(problems, node, &path, trained);
   read_parts(problems, node, &path, trained);
 }
 
