@@ -204,6 +204,11 @@ Test(api_statistics, metrics_and_mass, .init = fill) {
     }
   }
   cr_assert_float_eq(ropescope_frame_number(summary, 0, column), sum, 1e-12);
+  for (size_t c = 0; c < ropescope_frame_columns(summary); c++) { /* the text of each field is its number */
+    const char *text = ropescope_frame_text(summary, 0, c);
+    double number = ropescope_frame_number(summary, 0, c);
+    cr_expect(isnan(number) ? *text == '\0' : strtod(text, NULL) == number, "%s", ropescope_frame_name(summary, c));
+  }
   cr_assert_str_eq(ropescope_frame_unit(summary, column), "nats");
   cr_assert_str_eq(ropescope_statistics_curve_name(seen, 0), "distance_mass");
   cr_assert_gt(ropescope_frame_rows(ropescope_statistics_curve(seen, 0)), 0);
