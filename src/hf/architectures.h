@@ -152,35 +152,22 @@ typedef struct rs_architecture {
   const char *const *ignored; /* parts of names of tensors that are not read; ends at NULL */
 } rs_architecture;
 
-/* Rows of architectures_dense.c, mixtures.c and encoders.c; each list ends with one without a model_type. */
-extern const rs_architecture rs_dense[], rs_mixtures[], rs_encoders[];
+/* Rows of decoders.c, mixtures.c and encoders.c; each list ends with one without a model_type. */
+extern const rs_architecture rs_decoders[], rs_mixtures[], rs_encoders[];
 
 /* The row of a model_type, or NULL. */
 const rs_architecture *rs_architecture_find(const char *model_type);
 
-/* Names, which some rows share (architecture_names.c, mixture_names.c, encoder_names.c). */
-extern const rs_hf_name rs_names_bert[], rs_names_gpt_oss[], rs_names_experts[], rs_names_mixtral[],
-    rs_names_granite_experts[], rs_names_distilbert[], rs_names_albert[], rs_names_dinov2[], rs_names_modernbert[],
-    rs_names_vit[], rs_names_t5[], rs_names_t5_encoder[], rs_names_llama[], rs_names_phi3[], rs_names_gpt2[],
-    rs_names_neox[], rs_names_bloom[], rs_names_mpt[], rs_names_opt[], rs_names_gptj[], rs_names_phi[],
-    rs_names_llama4[], rs_names_falcon[], rs_names_olmo[], rs_names_glm[], rs_names_glm4[], rs_names_starcoder2[],
-    rs_names_bigcode[], rs_names_stablelm[], rs_names_codegen[], rs_names_xglm[], rs_names_gpt_neo[],
-    rs_names_persimmon[], rs_names_internlm2[], rs_names_mistral[], rs_names_exaone[], rs_names_cohere[],
-    rs_names_hunyuan[], rs_names_hunyuan_experts[], rs_names_apertus[], rs_names_dbrx[], rs_names_nomic[];
-
-/* Parts of names of tensors that nothing read here depends on: of all files, of the eyes of models that see, of heads
- * of encoders, of copies of embeddings. */
-extern const char *const rs_ignored_buffers[], *const rs_ignored_pictures[], *const rs_ignored_heads[],
-                                                                                 *const rs_ignored_masked_heads[],
-                                                                                     *const rs_ignored_guesses[],
-                                                                                         *const rs_ignored_copies[];
+/* Parts of names of tensors that nothing read here depends on, of all files. */
+extern const char *const rs_ignored_buffers[];
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 
 /* Words for rows of architectures. */
 
-#define RMS                                                                                                            \
-  { .kind = RS_NORM_RMS, .epsilon = 1e-6 }
+#define RMS_OF(e)                                                                                                      \
+  { .kind = RS_NORM_RMS, .epsilon = (e) }
+#define RMS RMS_OF(1e-6)
 #define RMS_AROUND_ONE                                                                                                 \
   { .kind = RS_NORM_RMS, .around_one = true, .epsilon = 1e-6 }
 #define LAYER                                                                                                          \
@@ -189,6 +176,10 @@ extern const char *const rs_ignored_buffers[], *const rs_ignored_pictures[], *co
   { .kind = RS_NORM_LAYER, .epsilon = 1e-5 } /* weights without biases */
 #define ALWAYS                                                                                                         \
   { .fallback = true }
+
+#define SWIGLU .activation = RS_SILU, .gated = true
+#define ATTENTION_BIASES(key, fallback) .qkv_bias = {key, fallback}, .output_bias = {key, fallback}
+#define BIASES(key, fallback) ATTENTION_BIASES(key, fallback), .feed_forward_bias = {key, fallback}
 
 /* ---- weights --------------------------------------------------------------------------------------------------- */
 

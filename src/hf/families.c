@@ -6,9 +6,9 @@
 #include <string.h>
 
 static const rs_hf_family families[] = {
-    {.types = "afmoe", .windows = RS_WINDOW_BUT_LAST, .window = 1024, .pattern = 4, .bare = RS_BARE_GLOBAL},
+    {.types = "*afmoe", .windows = RS_WINDOW_BUT_LAST, .window = 1024, .pattern = 4, .bare = RS_BARE_GLOBAL},
     {.types = "albert", .method = "learned", .both_ways = true},
-    {.types = "apertus apertus1p5 apertus1p5_text",
+    {.types = "apertus *apertus1p5 *apertus1p5_text",
      .theta = 12e6,
      .rope = "{rope_type: llama3, factor: 8, low_freq_factor: 1, high_freq_factor: 4, "
              "original_max_position_embeddings: 8192}"},
@@ -40,21 +40,21 @@ static const rs_hf_family families[] = {
      .bare = RS_BARE_GLOBAL},
     {.types = "convbert", .method = "learned", .both_ways = true},
     {.types = "ctrl", .method = "sinusoidal", .layout = "halves"},
-    {.types = "cwm", .theta = 1e6, .windows = RS_WINDOW_BUT_FIRST, .window = 8192, .pattern = 4},
+    {.types = "*cwm", .theta = 1e6, .windows = RS_WINDOW_BUT_FIRST, .window = 8192, .pattern = 4},
     {.types = "data2vec-audio", .otherwise = RS_CONVOLVED},
     {.types = "data2vec-text", .method = "learned", .both_ways = true},
     {.types = "data2vec-vision", .otherwise = RS_WINDOWED},
     {.types = "dbrx"},
     {.types = "deberta deberta-v2", .otherwise = RS_DISENTANGLED},
     {.types = "decilm deci"},
-    {.types = "deepseek deepseek_v2 deepseek_v3 deepseek_v32 deepseek_vl_v2", .interleaved = true},
+    {.types = "deepseek deepseek_v2 deepseek_v3 *deepseek_v32 deepseek_vl_v2", .interleaved = true},
     {.types = "deepseek_ref",
      .head_dim = 512,
      .rotary_fraction = 0.125,
      .interleaved = true,
      .windows = RS_WINDOW_COMPRESSED,
      .window = 128},
-    {.types = "deepseek_v4",
+    {.types = "*deepseek_v4",
      .head_dim = 512,
      .rotary_fraction = 0.125,
      .interleaved = true,
@@ -72,15 +72,17 @@ static const rs_hf_family families[] = {
     {.types = "ernie", .method = "learned", .both_ways = true},
     {.types = "ernie4_5", .theta = 500000, .interleaved = true, .head_dim = 128},
     {.types = "ernie4_5_moe", .theta = 500000, .interleaved = true},
-    {.types = "ernie4_5_vl ernie4_5_vl_moe ernie4_5_vl_moe_text ernie4_5_moe_vl", .theta = 500000, .interleaved = true},
+    {.types = "ernie4_5_vl *ernie4_5_vl_moe *ernie4_5_vl_moe_text *ernie4_5_moe_vl",
+     .theta = 500000,
+     .interleaved = true},
     {.types = "esm", .method = "learned", .both_ways = true},
-    {.types = "exaone"},
-    {.types = "exaone4 exaone4_5 exaone4_5_text",
+    {.types = "*exaone"},
+    {.types = "exaone4 *exaone4_5 *exaone4_5_text",
      .windows = RS_WINDOW_BUT_LAST,
      .window = 4096,
      .pattern = 4,
      .bare = RS_BARE_BESIDE},
-    {.types = "exaone_moe", .windows = RS_WINDOW_BUT_LAST, .window = 4096, .pattern = 4, .bare = RS_BARE_BESIDE},
+    {.types = "*exaone_moe", .windows = RS_WINDOW_BUT_LAST, .window = 4096, .pattern = 4, .bare = RS_BARE_BESIDE},
     {.types = "falcon RefinedWeb RefinedWebModel", .length = 2048},
     {.types = "falcon_h1"},
     {.types = "falcon_mamba", .otherwise = RS_NO_ATTENTION},
@@ -120,14 +122,14 @@ static const rs_hf_family families[] = {
      .windows = RS_WINDOW_BUT_LAST,
      .window = 512,
      .pattern = 5},
-    {.types = "gemma4 gemma4_text",
+    {.types = "*gemma4 *gemma4_text",
      .head_dim = 256,
      .global_head_dim = 512,
      .windows = RS_WINDOW_BUT_LAST,
      .window = 512,
      .pattern = 6,
      .ends_global = true},
-    {.types = "gemma4_unified gemma4_unified_text",
+    {.types = "*gemma4_unified *gemma4_unified_text",
      .head_dim = 256,
      .global_head_dim = 512,
      .windows = RS_WINDOW_BUT_LAST,
@@ -135,11 +137,11 @@ static const rs_hf_family families[] = {
      .pattern = 6,
      .ends_global = true},
     {.types = "git", .method = "learned"},
-    {.types = "glm glm4 glm_moe_dsa", .length = 131072, .rotary_fraction = 0.5, .interleaved = true, .head_dim = 128},
-    {.types = "glm4_moe glm4_moe_lite glm4v_moe glm4v_moe_text", .rotary_fraction = 0.5},
-    {.types = "glm_image glm_image_text"},
-    {.types = "glm_ocr glm_ocr_text", .interleaved = true},
-    {.types = "glm5_next glm5_next_text", .interleaved = true, .linear = 4, .bare = RS_BARE_ALL},
+    {.types = "glm glm4 *glm_moe_dsa", .length = 131072, .rotary_fraction = 0.5, .interleaved = true, .head_dim = 128},
+    {.types = "glm4_moe *glm4_moe_lite glm4v_moe glm4v_moe_text", .rotary_fraction = 0.5},
+    {.types = "*glm_image *glm_image_text"},
+    {.types = "*glm_ocr *glm_ocr_text", .interleaved = true},
+    {.types = "*glm5_next *glm5_next_text", .interleaved = true, .linear = 4, .bare = RS_BARE_ALL},
     {.types = "glm4v glm4v_text", .rotary_fraction = 0.5, .interleaved = true},
     {.types = "gpt2", .method = "learned"},
     {.types = "gpt_bigcode", .method = "learned"},
@@ -155,29 +157,29 @@ static const rs_hf_family families[] = {
      .pattern = 2},
     {.types = "gpt_refact", .method = "alibi"},
     {.types = "gptj", .length = 2048, .rotary_dim = 64, .interleaved = true},
-    {.types = "granite granitemoe granitemoeshared granitemoehybrid granite4_vision granite4_vision_text "
-              "granite_docling granite_docling_text"},
-    {.types = "granite_swa granitemoe_swa",
+    {.types = "granite granitemoe granitemoeshared granitemoehybrid *granite4_vision *granite4_vision_text "
+              "*granite_docling *granite_docling_text"},
+    {.types = "*granite_swa *granitemoe_swa",
      .windows = RS_WINDOW_BUT_FIRST,
      .window = 128,
      .pattern = 4,
      .layer_bases = true},
     {.types = "helium", .theta = 100000, .interleaved = true, .head_dim = 128},
     {.types = "hubert", .otherwise = RS_CONVOLVED},
-    {.types = "hunyuan hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl hunyuan_vl_text"},
+    {.types = "hunyuan hunyuan_v1_dense hunyuan_v1_moe *hunyuan_vl *hunyuan_vl_text"},
     {.types = "ibert", .method = "learned", .both_ways = true},
     {.types = "ijepa", .method = "learned_2d", .both_ways = true},
     {.types = "imagegpt", .method = "learned"},
-    {.types = "internlm internlm2 internlm3"},
+    {.types = "internlm internlm2 *internlm3"},
     {.types = "jais", .method = "learned"},
-    {.types = "jais2"},
+    {.types = "*jais2"},
     {.types = "jamba", .bare = RS_BARE_ALL},
     {.types = "jetmoe"},
-    {.types = "kimi_k2 kimi_k25", .interleaved = true},
-    {.types = "kimi_linear", .interleaved = true, .linear_but_first = true, .bare = RS_BARE_ALL},
+    {.types = "kimi_k2 *kimi_k25", .interleaved = true},
+    {.types = "*kimi_linear", .interleaved = true, .linear_but_first = true, .bare = RS_BARE_ALL},
     {.types = "layoutlm layoutlmv2 layoutlmv3", .method = "learned", .both_ways = true},
     {.types = "led", .method = "learned"},
-    {.types = "lfm2 lfm2_moe lfm2_vl", .theta = 1e6},
+    {.types = "lfm2 *lfm2_moe lfm2_vl", .theta = 1e6},
     {.types = "lilt", .method = "learned", .both_ways = true},
     {.types = "llama", .length = 2048, .width = 4096, .heads = 32},
     {.types = "llama4 llama4_text",
@@ -199,7 +201,7 @@ static const rs_hf_family families[] = {
     {.types = "mbart", .method = "learned"},
     {.types = "megatron-bert", .method = "learned", .both_ways = true},
     {.types = "mimo"},
-    {.types = "mimo_v2_flash",
+    {.types = "*mimo_v2_flash",
      .theta = 5e6,
      .local_theta = 10000,
      .local_key = "swa_rope_theta",
@@ -208,19 +210,19 @@ static const rs_hf_family families[] = {
      .windows = RS_WINDOW_BUT_ENDS,
      .window = 128,
      .pattern = 6},
-    {.types = "minicpm minicpm3"},
+    {.types = "minicpm *minicpm3"},
     {.types = "minimax minimax_text_01 minimax_m1", .theta = 1e6},
-    {.types = "minimax_m2", .theta = 5e6},
-    {.types = "minimax_m3 minimax_m3_vl minimax_m3_vl_text", .theta = 5e6, .head_dim = 128},
+    {.types = "*minimax_m2", .theta = 5e6},
+    {.types = "minimax_m3 *minimax_m3_vl *minimax_m3_vl_text", .theta = 5e6, .head_dim = 128},
     {.types = "ministral", .windows = RS_WINDOW_ALL, .window = 4096},
-    {.types = "ministral3", .windows = RS_WINDOW_ALL, .theta = 1e6, .head_dim = 128},
+    {.types = "*ministral3", .windows = RS_WINDOW_ALL, .theta = 1e6, .head_dim = 128},
     {.types = "mistral mistral3",
      .length = 131072,
      .width = 4096,
      .heads = 32,
      .windows = RS_WINDOW_ALL,
      .window = 4096},
-    {.types = "mistral4"},
+    {.types = "*mistral4"},
     {.types = "mixtral", .length = 131072, .theta = 1e6, .windows = RS_WINDOW_ALL},
     {.types = "mllama mllama_text_model", .theta = 500000},
     {.types = "mobilebert", .method = "learned", .both_ways = true},
@@ -244,7 +246,7 @@ static const rs_hf_family families[] = {
     {.types = "mpnet", .otherwise = RS_TWO_WAYS},
     {.types = "mpt", .method = "alibi"},
     {.types = "mt5", .method = "t5"},
-    {.types = "muse_glimmer muse_glimmer_text",
+    {.types = "*muse_glimmer *muse_glimmer_text",
      .head_dim = 128,
      .windows = RS_WINDOW_BUT_LAST,
      .window = 2048,
@@ -255,9 +257,9 @@ static const rs_hf_family families[] = {
     {.types = "mvp", .method = "learned"},
     {.types = "nemotron", .rotary_fraction = 0.5},
     {.types = "nemotron-nas"},
-    {.types = "nemotron_h", .bare = RS_BARE_ALL},
+    {.types = "*nemotron_h", .bare = RS_BARE_ALL},
     {.types = "nllb-moe", .method = "sinusoidal", .layout = "tensor2tensor", .offset = 2},
-    {.types = "nomic_bert", .length = 2048, .both_ways = true},
+    {.types = "*nomic_bert", .length = 2048, .both_ways = true},
     {.types = "nystromformer", .method = "learned", .both_ways = true},
     {.types = "olmo olmoe"},
     {.types = "olmo2", .length = 2048},
@@ -314,7 +316,7 @@ static const rs_hf_family families[] = {
      .windows = RS_WINDOW_UPPER,
      .window = 4096,
      .pattern = 28},
-    {.types = "qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text",
+    {.types = "*qwen3_5 *qwen3_5_text *qwen3_5_moe *qwen3_5_moe_text",
      .alternates = true,
      .head_dim = 256,
      .rotary_fraction = 0.25,
@@ -378,20 +380,20 @@ static const rs_hf_family families[] = {
     {.types = "zamba zamba2", .method = "nope", .length = 4096},
 };
 
-/* Whether a list of words, a blank between two, has this one. */
-static bool has_word(const char *types, const char *word) {
+/* The word of a list of types, a blank between two and perhaps a star before each, or NULL. */
+static const char *find_word(const char *types, const char *word) {
   size_t length = strlen(word);
   for (const char *at = types; *at != '\0'; at += strspn(at, " ")) {
-    size_t entry = strcspn(at, " ");
-    if (entry == length && strncmp(at, word, length) == 0) return true;
-    at += entry;
+    const char *name = at + (*at == '*');
+    at += strcspn(at, " ");
+    if (length > 0 && (size_t)(at - name) == length && strncmp(name, word, length) == 0) return name;
   }
-  return false;
+  return NULL;
 }
 
 rs_hf_family rs_hf_family_of(const char *model_type) {
   for (size_t i = 0; i < RS_COUNT(families); i++)
-    if (has_word(families[i].types, model_type)) return families[i];
+    if (find_word(families[i].types, model_type) != NULL) return families[i];
   return (rs_hf_family){0};
 }
 
@@ -401,8 +403,13 @@ bool rs_hf_knows(const char *model_type) {
 
 bool rs_hf_is_of(const char *model_type, const char *family) {
   const char *types = rs_hf_family_of(model_type).types;
-  size_t length = strlen(family);
-  return types != NULL && strncmp(types, family, length) == 0 && strchr(" ", types[length]) != NULL;
+  return types != NULL && find_word(types, family) == types + (*types == '*');
+}
+
+bool rs_hf_is_first_in_5(const char *model_type) {
+  const char *types = rs_hf_family_of(model_type).types;
+  const char *word = types != NULL ? find_word(types, model_type) : NULL;
+  return word != NULL && word > types && word[-1] == '*';
 }
 
 const char *rs_hf_otherwise_text(rs_otherwise otherwise) {

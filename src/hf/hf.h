@@ -111,6 +111,9 @@ bool rs_hf_knows(const char *model_type) RS_NONNULL(1);
 /* Whether `model_type` is listed in the family of this name: "gemma3_text" in "gemma3". */
 bool rs_hf_is_of(const char *model_type, const char *family) RS_NONNULL(1, 2);
 
+/* Whether transformers 5 (5.24) has a class for `model_type`, and 4 (4.57) has none. */
+bool rs_hf_is_first_in_5(const char *model_type) RS_NONNULL(1);
+
 /* The key by which a file gives layers of one kind of `model_type` their base: "rope_theta", or what layers with a
  * window have where their class gives them a base of their own, "rope_local_base_freq". Static. */
 const char *rs_hf_base_key(const char *model_type, const rs_layer_kind *kind) RS_NONNULL(1, 2);

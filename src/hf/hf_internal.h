@@ -94,7 +94,8 @@ typedef enum rs_otherwise {
 
 /* Class defaults; 0 means the general one. */
 typedef struct rs_hf_family {
-  const char *types; /* each model_type of the family, a blank between two; the first names it. NULL: no family */
+  const char *types; /* each model_type of the family, a blank between two; the first names it; a star stands before
+                        what transformers 4.57 has no class for. NULL: no family */
   double theta, rotary_fraction;
   double local_theta;    /* of layers with a window; 0: that of the others */
   const char *local_key; /* of its config that says another; NULL: rope_local_base_freq */

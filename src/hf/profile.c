@@ -44,7 +44,7 @@ const char *const rs_hf_layer_types[] = {RS_HF_GLOBAL,
                                          "hybrid_sliding",
                                          "sparse",
                                          "dense",
-                                         RS_HF_LINEAR,
+                                         RS_HF_LINEAR, /* and behind it, without attention */
                                          "mamba",
                                          "mamba2",
                                          "conv",
@@ -53,10 +53,20 @@ const char *const rs_hf_layer_types[] = {RS_HF_GLOBAL,
                                          "mlp",
                                          NULL};
 
+/* Where a word, or the end, stands in the list. */
+static size_t place_of(const char *word) {
+  size_t i = 0;
+  while (rs_hf_layer_types[i] != NULL && strcmp(rs_hf_layer_types[i], word) != 0) i++;
+  return i;
+}
+
 bool rs_hf_is_layer_type(const char *word) {
-  for (size_t i = 0; rs_hf_layer_types[i] != NULL; i++)
-    if (strcmp(rs_hf_layer_types[i], word) == 0) return true;
-  return false;
+  return rs_hf_layer_types[place_of(word)] != NULL;
+}
+
+/* Words that are none attend. */
+static bool attends(const char *type) {
+  return !rs_hf_is_layer_type(type) || place_of(type) < place_of(RS_HF_LINEAR);
 }
 
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
@@ -284,10 +294,6 @@ static const char *mixed_type(const layer_rules *r, size_t layer) {
   return lists_layer(r->cross, layer) ? RS_HF_CROSS : NULL;
 }
 
-static bool is_chosen(const layer_rules *r, size_t layer) {
-  return strcmp(rs_hf_word(&r->choosing->items[layer]), "0") != 0;
-}
-
 static const char *type_of(layer_rules *r, size_t layer) {
   if (r->types != NULL) {
     const char *type = rs_hf_word(&r->types->items[layer]);
@@ -296,18 +302,11 @@ static const char *type_of(layer_rules *r, size_t layer) {
   }
   const char *mixed = mixed_type(r, layer);
   if (mixed != NULL) return mixed;
-  if (r->choosing != NULL && is_chosen(r, layer)) return "minimax_m3_sparse";
+  if (r->choosing != NULL && strcmp(rs_hf_word(&r->choosing->items[layer]), "0") != 0) return "minimax_m3_sparse";
   if (r->hybrid != NULL) return strcmp(rs_hf_word(&r->hybrid->items[layer]), "1") == 0 ? RS_HF_LOCAL : RS_HF_GLOBAL;
   if (r->known.windows == RS_WINDOW_COMPRESSED) return compressed_type(r, layer);
   if (r->known.windows == RS_WINDOW_CHUNKS) return is_listed_bare(r, layer) ? RS_HF_GLOBAL : RS_HF_CHUNKED;
   return is_windowed(r, layer) && r->window > 0 ? RS_HF_LOCAL : RS_HF_GLOBAL;
-}
-
-static bool attends(const char *type) {
-  static const char *const others[] = {RS_HF_LINEAR, "mamba", "mamba2", "conv", "recurrent", "moe", "mlp"};
-  bool other = false;
-  for (size_t i = 0; i < RS_COUNT(others); i++) other |= strcmp(type, others[i]) == 0;
-  return !other;
 }
 
 /* Whether rope_parameters of the type is null. */

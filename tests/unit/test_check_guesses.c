@@ -93,6 +93,8 @@ Test(check_guesses, names__are_known_whole) {
   cr_expect_not(rs_hf_knows("") || rs_hf_knows("gemma3_") || rs_hf_knows("llama ") || rs_hf_knows("bert bert"));
   cr_expect(rs_hf_is_of("gemma3_text", "gemma3") && rs_hf_is_of("gemma3", "gemma3"));
   cr_expect_not(rs_hf_is_of("gemma3n", "gemma3") || rs_hf_is_of("gemma3", "gemma") || rs_hf_is_of("zebra", ""));
+  cr_expect(rs_hf_is_first_in_5("afmoe") && rs_hf_is_first_in_5("apertus1p5_text") && rs_hf_is_of("afmoe", "afmoe"));
+  cr_expect_not(rs_hf_is_first_in_5("apertus") || rs_hf_is_first_in_5("llama") || rs_hf_knows("*afmoe"));
 }
 
 Test(check_guesses, embeddings__leave_no_key_of_rotation_in_silence) {

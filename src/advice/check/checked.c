@@ -35,73 +35,13 @@ static void find_ropes(rs_checked *checked) {
   if (inner == 0) add_rope(checked, parameters, "");
 }
 
-/* Classes of transformers 5.24 that 4.57 has not. */
-static bool is_first_in_5(const char *family) {
-  static const char *const families[] = {"afmoe",
-                                         "cwm",
-                                         "deepseek_v32",
-                                         "deepseek_v4",
-                                         "ernie4_5_vl_moe",
-                                         "ernie4_5_vl_moe_text",
-                                         "ernie4_5_moe_vl",
-                                         "exaone4_5",
-                                         "exaone4_5_text",
-                                         "gemma4_unified",
-                                         "gemma4_unified_text",
-                                         "glm_image",
-                                         "glm_image_text",
-                                         "glm_ocr",
-                                         "glm_ocr_text",
-                                         "hunyuan_vl",
-                                         "hunyuan_vl_text",
-                                         "granite4_vision",
-                                         "granite4_vision_text",
-                                         "granite_docling",
-                                         "granite_docling_text",
-                                         "apertus1p5",
-                                         "apertus1p5_text",
-                                         "exaone",
-                                         "exaone_moe",
-                                         "gemma4",
-                                         "gemma4_text",
-                                         "glm4_moe_lite",
-                                         "glm_moe_dsa",
-                                         "granite_swa",
-                                         "granitemoe_swa",
-                                         "internlm3",
-                                         "jais2",
-                                         "kimi_k25",
-                                         "kimi_linear",
-                                         "lfm2_moe",
-                                         "mimo_v2_flash",
-                                         "minicpm3",
-                                         "minimax_m2",
-                                         "minimax_m3_vl",
-                                         "minimax_m3_vl_text",
-                                         "ministral3",
-                                         "mistral4",
-                                         "muse_glimmer",
-                                         "muse_glimmer_text",
-                                         "nemotron_h",
-                                         "nomic_bert",
-                                         "qwen3_5",
-                                         "qwen3_5_moe",
-                                         "qwen3_5_moe_text",
-                                         "qwen3_5_text",
-                                         "glm5_next",
-                                         "glm5_next_text"};
-  for (size_t i = 0; i < RS_COUNT(families); i++)
-    if (strcmp(family, families[i]) == 0) return true;
-  return false;
-}
-
 /* Where rope_parameters alone say how it turns, releases before 5 see a file without them. */
 static rs_status read_before_5(rs_checked *checked) {
   rs_err why = {0};
   rs_node *parameters = (rs_node *)rs_key(checked->root, "rope_parameters");
   bool beside = rs_key(checked->root, "rope_theta") != NULL || rs_key(checked->root, "rope_scaling") != NULL;
   if (parameters == NULL || parameters->kind != RS_MAPPING || beside) return RS_OK;
-  if (!rs_hf_knows(checked->family) || is_first_in_5(checked->family)) return RS_OK;
+  if (!rs_hf_knows(checked->family) || rs_hf_is_first_in_5(checked->family)) return RS_OK;
   char *key = parameters->key, none[] = "";
   parameters->key = none;
   rs_status status = rs_hf_profile(checked->top, &checked->before_5, &why);
