@@ -86,7 +86,8 @@ typedef enum rs_multipliers {
 
 typedef struct rs_architecture {
   rs_architecture_entry entry;
-  const char *also; /* another model_type, of the text part of a larger model; NULL: none */
+  rs_hf_family family; /* what its config.json leaves unsaid; `types` NULL: another row says it, or none */
+  const char *also;    /* another model_type, of the text part of a larger model; NULL: none */
   rs_form form;
   bool headless;       /* it says its last states */
   rs_norm_order order; /* but for flag `parallel`: false makes it RS_NORMS_BEFORE */
@@ -152,14 +153,20 @@ typedef struct rs_architecture {
   const char *const *ignored; /* parts of names of tensors that are not read; ends at NULL */
 } rs_architecture;
 
-/* Rows of decoders.c, mixtures.c and encoders.c; each list ends with one without a model_type. */
-extern const rs_architecture rs_decoders[], rs_mixtures[], rs_encoders[];
+/* Rows of decoders.c, decoders_further.c, mixtures.c and encoders.c; each list ends with one without a model_type. */
+extern const rs_architecture rs_decoders[], rs_further_decoders[], rs_mixtures[], rs_encoders[];
+
+/* Row `index` of all lists, one behind the other; NULL past the last. */
+const rs_architecture *rs_architecture_at(size_t index);
 
 /* The row of a model_type, or NULL. */
 const rs_architecture *rs_architecture_find(const char *model_type);
 
-/* Parts of names of tensors that nothing read here depends on, of all files. */
-extern const char *const rs_ignored_buffers[];
+/* Names that rows of both files of decoders have. */
+extern const rs_hf_name rs_names_llama[], rs_names_mistral[];
+
+/* Parts of names of tensors that nothing read here depends on: of all files, of the eyes of models that see. */
+extern const char *const rs_ignored_buffers[], *const rs_ignored_pictures[];
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 

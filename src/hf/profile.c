@@ -360,10 +360,6 @@ static size_t compression_of(const layer_rules *r, const char *type) {
   return rate >= 1 ? (size_t)rate : 0;
 }
 
-static bool same_layers(const rs_hf_layers *a, const rs_hf_layers *b) {
-  return strcmp(a->type, b->type) == 0 && a->bare == b->bare && a->base == b->base;
-}
-
 /* Whether layers of a type attend keys that they choose: those whose type says so, or with an indexer all that have
  * neither a window nor a state. */
 static bool chooses(const layer_rules *r, const char *type) {
@@ -378,14 +374,14 @@ static bool chooses(const layer_rules *r, const char *type) {
 /* The kind of such layers, which is added where it is new. SIZE_MAX, and reported, without memory. */
 static size_t kind_of(layer_rules *r, const rs_hf_layers *layers, rs_hf_layers *known, rs_profile *out) {
   size_t kind = 0, capacity = out->kind_count;
-  void *kinds = out->kinds;
-  while (kind < out->kind_count && !same_layers(&known[kind], layers)) kind++;
-  if (kind < out->kind_count) return kind;
-  if (rs_grow(&kinds, &capacity, kind + 1, sizeof *out->kinds, NULL) != RS_OK) {
+  for (; kind < out->kind_count; kind++)
+    if (strcmp(known[kind].type, layers->type) == 0 && known[kind].bare == layers->bare &&
+        known[kind].base == layers->base)
+      return kind;
+  if (RS_GROW(out->kinds, &capacity, kind + 1, NULL) != RS_OK) {
     rs_problem_memory(&r->problems);
     return SIZE_MAX;
   }
-  out->kinds = kinds;
   known[out->kind_count++] = *layers;
   out->kinds[kind] = (rs_layer_kind){.attends = attends(layers->type),
                                      .mask = mask_of(r, layers->type),
@@ -418,18 +414,13 @@ static void name_kinds(const rs_hf_layers *known, rs_profile *out) {
   }
 }
 
-static size_t layers_of(const rs_profile *profile, size_t kind) {
-  size_t count = 0;
-  for (size_t i = 0; i < profile->layer_count; i++) count += profile->layers[i] == kind;
-  return count;
-}
-
 /* Of equally many layers the first kind. */
 static size_t choose(const rs_profile *profile, const rs_hf_layers *known) {
   size_t best = SIZE_MAX, most = 0;
   bool turning = false;
   for (size_t k = 0; k < profile->kind_count; k++) {
-    size_t count = layers_of(profile, k);
+    size_t count = 0;
+    for (size_t i = 0; i < profile->layer_count; i++) count += profile->layers[i] == k;
     if (!profile->kinds[k].attends) continue;
     if (!known[k].bare && strcmp(known[k].type, RS_HF_GLOBAL) == 0) return k;
     if (known[k].bare ? turning || count <= most : turning && count <= most) continue;
