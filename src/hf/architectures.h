@@ -184,6 +184,11 @@ extern const char *const rs_ignored_buffers[], *const rs_ignored_pictures[];
 #define ALWAYS                                                                                                         \
   { .fallback = true }
 
+/* A row: its type and what it is, the members that are not 0, and what its family leaves unsaid. */
+#define ROW(model_type, summary, ...)                                                                                  \
+  { .entry = {model_type, summary}, __VA_ARGS__ }
+#define FAMILY(names, ...) .family = {.types = names, __VA_ARGS__}
+
 #define SWIGLU .activation = RS_SILU, .gated = true
 #define ATTENTION_BIASES(key, fallback) .qkv_bias = {key, fallback}, .output_bias = {key, fallback}
 #define BIASES(key, fallback) ATTENTION_BIASES(key, fallback), .feed_forward_bias = {key, fallback}
