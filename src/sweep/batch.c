@@ -88,11 +88,12 @@ static void copy_tables(const rs_batch_work *work, size_t index) {
 }
 
 /* For the portions that follow; where there is no room they compute it again. */
-static void note_tables(const rs_batch_work *work, const rs_cell_state *cell) {
+static void note_tables(rs_batch_work *work, const rs_cell_state *cell) {
   rs_known_tables *known = known_of(work, cell);
   size_t metrics = work->experiment->metrics.count, seed = cell->cell.axis[RS_BY_SEED];
   if (cell->status != RS_OK || (known->known && known->seed == seed)) return;
-  if (known->value == NULL) known->value = rs_alloc(metrics * RS_METRIC_SCALARS, sizeof *known->value, NULL);
+  if (known->value == NULL)
+    known->value = rs_arena_take(&work->arena, metrics * RS_METRIC_SCALARS, sizeof *known->value);
   if (known->value == NULL) return;
   for (size_t m = 0; m < metrics; m++)
     memcpy(known->value + m * RS_METRIC_SCALARS, cell->results[m].value, sizeof cell->results[m].value);
@@ -124,7 +125,7 @@ static void read_cell(const rs_batch_work *work, size_t index, bool heads, rs_er
 
 /* Metrics of tables: computed once for each method and head group (and seed, where they draw numbers), whose first cell
  * keeps the curve; copied to the others. */
-static rs_status read_tables(const rs_batch_work *work, bool heads, rs_err *err) {
+static rs_status read_tables(rs_batch_work *work, bool heads, rs_err *err) {
   size_t count = work->batch->count;
   rs_err failed = {0};
   if (count < rs_engine_threads()) { /* few cells: let each have all threads */
@@ -181,32 +182,22 @@ static bool head_is_used(const rs_batch_work *work, size_t head, const rs_varian
   return false;
 }
 
-static rs_status run_head(rs_batch_work *work, size_t head, rs_contents *contents, rs_err *err) {
-  project_head(work, head);
-  rs_status status = rs_contents_run(work, head, contents, err);
-  drop_projections(work);
-  return status;
-}
-
 /* ---- sources with a checkpoint of their own ---------------------------------------------------------------------- */
 
-/* A head of the model's rows; of a rehearsal, the zeros. */
-static rs_given_rows find_rows(const rs_text_rows *rows, size_t head, const double *zeros) {
-  if (zeros != NULL) return (rs_given_rows){.q = zeros, .k = zeros, .factor = 1};
-  return rs_block_head(&rows->shape, head, rows->q, rows->k, rows->sinks);
-}
-
-static rs_status run_heads(rs_batch_work *work, size_t source, const rs_text_rows *rows, const double *zeros,
-                           rs_contents *contents, rs_err *err) {
-  rs_status status = RS_OK;
-  for (size_t head = 0; head < work->model->heads && status == RS_OK; head++) {
+/* `zeros`: of a rehearsal, in place of the model's rows. */
+static rs_status run_heads(rs_batch_work *work, size_t source, const double *zeros, rs_contents *contents,
+                           rs_err *err) {
+  const rs_text_rows *rows = &work->rows;
+  for (size_t head = 0; head < work->model->heads; head++) {
     if (!head_is_used(work, head, &work->experiment->sources.items[source])) continue;
-    const rs_given_rows given = find_rows(rows, head, zeros);
+    const rs_given_rows given = zeros != NULL ? (rs_given_rows){.q = zeros, .k = zeros, .factor = 1}
+                                              : rs_block_head(&rows->shape, head, rows->q, rows->k, rows->sinks);
     project_head(work, head);
-    status = rs_contents_run_given(work, source, head, &given, contents, err);
+    rs_status status = rs_contents_run_given(work, source, head, &given, contents, err);
     drop_projections(work);
+    RS_TRY(status);
   }
-  return status;
+  return RS_OK;
 }
 
 static void fail_source(const rs_batch_work *work, const rs_variant *source, const rs_err *why) {
@@ -217,17 +208,10 @@ static void fail_source(const rs_batch_work *work, const rs_variant *source, con
   }
 }
 
-static bool is_used(const rs_batch_work *work, const rs_variant *source) {
-  for (size_t i = 0; i < work->batch->count; i++)
-    if (source_of(work, work->batch->cells[i]) == source) return true;
-  return false;
-}
-
 /* Its rows are made once for all heads, methods and portions, and let go before the next source's are. */
 static rs_status find_text(rs_batch_work *work, size_t source, rs_err *err) {
   if (work->rows_of == source + 1) return RS_OK;
   rs_text_rows_clear(&work->rows);
-  work->rows = (rs_text_rows){0};
   work->rows_of = 0;
   RS_TRY(rs_text_rows_read(work->batch->texts, work->experiment->sources.items[source].params, work->batch->length,
                            &work->rows, err));
@@ -239,14 +223,16 @@ static rs_status run_text(rs_batch_work *work, size_t source, rs_contents *conte
   const rs_variant *variant = &work->experiment->sources.items[source];
   double *zeros = NULL;
   rs_err why = {0};
-  if (!is_used(work, variant)) return RS_OK;
+  bool used = false;
+  for (size_t i = 0; i < work->batch->count; i++) used |= source_of(work, work->batch->cells[i]) == variant;
+  if (!used) return RS_OK;
   if (work->batch->texts != NULL)
     (void)find_text(work, source, &why);
   else
     zeros = rs_alloc(work->model->head_dim, sizeof *zeros, &why);
   rs_status status = RS_OK;
   if (why.status == RS_OK)
-    status = run_heads(work, source, &work->rows, zeros, contents, err);
+    status = run_heads(work, source, zeros, contents, err);
   else
     fail_source(work, variant, &why);
   free(zeros);
@@ -254,8 +240,13 @@ static rs_status run_text(rs_batch_work *work, size_t source, rs_contents *conte
 }
 
 static rs_status run_rows(rs_batch_work *work, rs_contents *contents, rs_err *err) {
-  for (size_t head = 0; head < work->model->heads; head++)
-    if (head_is_used(work, head, NULL)) RS_TRY(run_head(work, head, contents, err));
+  for (size_t head = 0; head < work->model->heads; head++) {
+    if (!head_is_used(work, head, NULL)) continue;
+    project_head(work, head);
+    rs_status status = rs_contents_run(work, head, contents, err);
+    drop_projections(work);
+    RS_TRY(status);
+  }
   for (size_t s = 0; s < work->experiment->sources.count; s++)
     if (work->experiment->sources.items[s].source->of_model) RS_TRY(run_text(work, s, contents, err));
   rs_batch_finish_rows(work);
@@ -285,17 +276,15 @@ rs_status rs_batch_open(rs_batch_work *work, const rs_cell_batch *batch, size_t 
                           .mask = batch->experiment->mask,
                           .tokens = &batch->experiment->tokens,
                           .groups = groups};
-  work->known = rs_alloc(work->experiment->methods.count * groups, sizeof *work->known, err);
-  if (work->known == NULL) return RS_MEMORY;
+  work->known = rs_arena_take(&work->arena, work->experiment->methods.count * groups, sizeof *work->known);
+  RS_TRY(rs_arena_check(&work->arena, err));
   (void)rs_batch_work_make(work, &work->why);
   return RS_OK;
 }
 
 void rs_batch_close(rs_batch_work *work) {
-  size_t methods = work->experiment->methods.count;
-  for (size_t m = 0; m < methods && work->encodings != NULL; m++) rs_encoding_free(work->encodings[m]);
-  for (size_t i = 0; i < methods * work->groups && work->known != NULL; i++) free(work->known[i].value);
-  free(work->known);
+  for (size_t m = 0; m < work->experiment->methods.count && work->encodings != NULL; m++)
+    rs_encoding_free(work->encodings[m]);
   free(work->units);
   rs_text_rows_clear(&work->rows);
   rs_batch_work_clear(work);

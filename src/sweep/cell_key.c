@@ -36,30 +36,26 @@ static int compare_cells(const void *a, const void *b, void *context) {
   return difference != 0 ? difference : compare_sizes(x, y);
 }
 
-/* Tells each cell in `places` (count,) the number of those before it that it shares with. */
-static void rank_cells(order o, size_t *places, size_t count, size_t *ranks) {
-  qsort_r(places, count, sizeof *places, compare_cells, &o);
-  for (size_t i = 0; i < count; i++)
-    ranks[places[i]] = i > 0 && compare_shared(&o, places[i - 1], places[i]) == 0 ? ranks[places[i - 1]] + 1 : 0;
-}
-
+/* A cell's rank is the number of those before it that it shares with. */
 rs_status rs_cell_roles_make(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_cell_role *roles,
                              rs_err *err) {
   bool trained = experiment->checkpoints != NULL;
-  size_t *places = rs_alloc(count, sizeof *places, err), *ranks = rs_alloc(count, sizeof *ranks, err);
-  for (size_t i = 0; i < count && places != NULL && ranks != NULL; i++) places[i] = i;
-  for (int seeds = trained; seeds < 2 && places != NULL && ranks != NULL; seeds++) {
-    rank_cells((order){cells, seeds == 1, trained}, places, count, ranks);
+  size_t *places = rs_alloc(count, sizeof *places, err), rank = 0;
+  if (places == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < count; i++) places[i] = i;
+  for (int seeds = trained; seeds < 2; seeds++) {
+    order o = {cells, seeds == 1, trained};
+    qsort_r(places, count, sizeof *places, compare_cells, &o);
     for (size_t i = 0; i < count; i++) {
-      if (seeds == 0) roles[i].tables = ranks[i] == 0;
-      if (seeds == 1) roles[i].draws = ranks[i] == 0;
-      if (trained) roles[i].rank = ranks[i];
+      rs_cell_role *role = &roles[places[i]];
+      rank = i > 0 && compare_shared(&o, places[i - 1], places[i]) == 0 ? rank + 1 : 0;
+      if (seeds == 0) role->tables = rank == 0;
+      if (seeds == 1) role->draws = rank == 0;
+      if (trained) role->rank = rank;
     }
   }
-  bool made = places != NULL && ranks != NULL;
   free(places);
-  free(ranks);
-  return made ? RS_OK : RS_MEMORY;
+  return RS_OK;
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
@@ -131,13 +127,6 @@ static void single_make(const rs_experiment *experiment, const rs_cell *cell, si
   if (one->checkpoints != NULL) one->checkpoints += cell->axis[RS_BY_MODEL];
 }
 
-static rs_status put_source(rs_text *words, const rs_variant *source, rs_err *err) {
-  put_version(words, "source", &source->source->kind);
-  const rs_recipe rotated = rs_variant_rotated(source);
-  if (rotated.method != NULL) put_stages(words, rotated.method, &rotated.settings);
-  return put_files(words, &source->settings, err);
-}
-
 /* The config of the parts that a cell is made of, and what it does not say. */
 static rs_status put_parts(rs_text *words, const char *isa, const single *s, rs_err *err) {
   const rs_experiment *one = &s->experiment;
@@ -149,7 +138,13 @@ static rs_status put_parts(rs_text *words, const char *isa, const single *s, rs_
   }
   if (s->method.method != NULL) put_stages(words, s->method.method, &s->method.settings);
   RS_TRY(put_files(words, &s->method.settings, err));
-  if (one->sources.count > 0) RS_TRY(put_source(words, &s->source, err));
+  if (one->sources.count > 0) {
+    const rs_variant *source = &s->source;
+    const rs_recipe rotated = rs_variant_rotated(source);
+    put_version(words, "source", &source->source->kind);
+    if (rotated.method != NULL) put_stages(words, rotated.method, &rotated.settings);
+    RS_TRY(put_files(words, &source->settings, err));
+  }
   for (size_t m = 0; m < one->metrics.count; m++) {
     put_version(words, "metric", &one->metrics.items[m].metric->kind);
     RS_TRY(put_files(words, &one->metrics.items[m].settings, err));
@@ -194,6 +189,7 @@ static rs_status digest_checkpoint(const rs_experiment *experiment, const rs_cel
 
 /* Digests of parts, by model, method and source, and of checkpoints, by model and seed. */
 typedef struct digests {
+  rs_arena arena; /* of the lists here */
   const rs_experiment *experiment;
   const char *isa;
   rs_cell_key *parts, *checkpoints;
@@ -207,21 +203,12 @@ static size_t source_count(const rs_experiment *experiment) {
 static rs_status digests_make(const rs_experiment *experiment, const char *isa, digests *d, rs_err *err) {
   size_t parts = experiment->model_count * experiment->methods.count * source_count(experiment);
   size_t checkpoints = experiment->checkpoints != NULL ? experiment->model_count * experiment->seed_count : 1;
-  *d = (digests){.experiment = experiment,
-                 .isa = isa,
-                 .parts = rs_alloc(parts, sizeof *d->parts, err),
-                 .checkpoints = rs_alloc(checkpoints, sizeof *d->checkpoints, err),
-                 .has_parts = rs_alloc(parts, sizeof(bool), err),
-                 .has_checkpoints = rs_alloc(checkpoints, sizeof(bool), err)};
-  bool made = d->parts != NULL && d->checkpoints != NULL && d->has_parts != NULL && d->has_checkpoints != NULL;
-  return made ? RS_OK : RS_MEMORY;
-}
-
-static void digests_clear(digests *d) {
-  free(d->parts);
-  free(d->checkpoints);
-  free(d->has_parts);
-  free(d->has_checkpoints);
+  *d = (digests){.experiment = experiment, .isa = isa};
+  d->parts = rs_arena_take(&d->arena, parts, sizeof *d->parts);
+  d->checkpoints = rs_arena_take(&d->arena, checkpoints, sizeof *d->checkpoints);
+  d->has_parts = rs_arena_take(&d->arena, parts, sizeof(bool));
+  d->has_checkpoints = rs_arena_take(&d->arena, checkpoints, sizeof(bool));
+  return rs_arena_check(&d->arena, err);
 }
 
 static rs_status find_parts(digests *d, const rs_cell *cell, const rs_cell_key **key, rs_err *err) {
@@ -269,6 +256,6 @@ rs_status rs_cell_keys_make(const rs_experiment *experiment, const char *isa, co
   digests d;
   rs_status status = digests_make(experiment, isa, &d, err);
   for (size_t i = 0; i < count && status == RS_OK; i++) status = make_key(&d, &cells[i], &roles[i], &keys[i], err);
-  digests_clear(&d);
+  rs_arena_clear(&d.arena);
   return status;
 }

@@ -18,7 +18,9 @@ rs_status rs_checkpoint_task(const rs_experiment *experiment, uint64_t seed, rs_
 typedef struct plan {
   rs_trained trained;
   rs_task task;
-  rs_recipe *followed; /* (recipe_count,) owned; NULL: the experiment's */
+  rs_recipe *followed;    /* (recipe_count,) owned; NULL: the experiment's */
+  rs_trained found;       /* of a folder's model that is tuned: what the folder says, */
+  rs_transformer *origin; /* and the model that is tuned, once it is there; owned */
 } plan;
 
 static void plan_clear(plan *p) {
@@ -27,6 +29,8 @@ static void plan_clear(plan *p) {
   rs_shape_clear(&p->trained.shape);
   rs_token_layout_clear(&p->trained.tokens);
   if (p->task.kind != NULL) rs_task_clear(&p->task);
+  rs_trained_clear(&p->found);
+  rs_transformer_free(p->origin);
 }
 
 /* What the task says of shape and tokens at the length of training. */
@@ -42,24 +46,22 @@ static rs_status fit_task(plan *p, rs_err *err) {
   return RS_OK;
 }
 
-/* `tuned`: the second training, of the model that the first gave. */
+/* Fills a plan that was zero; `tuned`: the second training, of the model that the first gave. Clear it in any case. */
 static rs_status plan_make(const rs_experiment *experiment, size_t model, uint64_t seed, bool tuned, plan *p,
                            rs_err *err) {
   const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
   bool changed = tuned && checkpoint->tuned_recipes != NULL;
-  *p = (plan){.trained = {.geometry = experiment->models[model],
-                          .recipes = changed ? checkpoint->tuned_recipes : checkpoint->recipes,
-                          .recipe_count = checkpoint->recipe_count,
-                          .format = checkpoint->format,
-                          .training = tuned ? checkpoint->tuning : checkpoint->training,
-                          .task = experiment->task,
-                          .seed = seed}};
+  p->trained = (rs_trained){.geometry = experiment->models[model],
+                            .recipes = changed ? checkpoint->tuned_recipes : checkpoint->recipes,
+                            .recipe_count = checkpoint->recipe_count,
+                            .format = checkpoint->format,
+                            .training = tuned ? checkpoint->tuning : checkpoint->training,
+                            .task = experiment->task,
+                            .seed = seed};
   p->trained.geometry.published = (rs_recipe){0};
-  rs_status status = rs_shape_copy(&p->trained.shape, &checkpoint->shape, err);
-  if (status == RS_OK) status = rs_checkpoint_task(experiment, seed, &p->task, err);
-  if (status == RS_OK) status = fit_task(p, err);
-  if (status != RS_OK) plan_clear(p);
-  return status;
+  RS_TRY(rs_shape_copy(&p->trained.shape, &checkpoint->shape, err));
+  RS_TRY(rs_checkpoint_task(experiment, seed, &p->task, err));
+  return fit_task(p, err);
 }
 
 /* ---- folders ----------------------------------------------------------------------------------------------------- */
@@ -73,11 +75,11 @@ static rs_status read_published(const rs_checkpoint *checkpoint, rs_trained *tra
   *trained = (rs_trained){.shape = found.shape, .format = checkpoint->format};
   found.shape = (rs_shape){0};
   rs_hf_checkpoint_clear(&found);
-  if (status != RS_OK) rs_trained_clear(trained);
   return status;
 }
 
-/* The transformer of a folder, as it stands there: weights that somebody has changed are what is wanted. */
+/* The transformer of a folder, as it stands there: weights that somebody has changed are what is wanted. Clear
+ * `trained`, which was zero, in any case. */
 static rs_status read_folder(const rs_checkpoint *checkpoint, rs_trained *trained, rs_transformer **transformer,
                              rs_err *err) {
   const char *folder = checkpoint->folder;
@@ -85,31 +87,28 @@ static rs_status read_folder(const rs_checkpoint *checkpoint, rs_trained *traine
   RS_TRY(rs_trained_marked(folder, &marked, err));
   if (!marked) return read_published(checkpoint, trained, transformer, err);
   RS_TRY(rs_trained_read(folder, trained, err));
-  rs_status status = RS_OK;
   if (*trained->weights == '\0')
-    status = rs_fail(err, RS_INPUT, "%s: training is not done: %zu of %zu steps", folder, trained->steps,
-                     trained->training.steps);
-  if (status == RS_OK) status = rs_trained_load(trained, folder, transformer, err);
-  if (status != RS_OK) rs_trained_clear(trained);
-  return status;
+    return rs_fail(err, RS_INPUT, "%s: training is not done: %zu of %zu steps", folder, trained->steps,
+                   trained->training.steps);
+  return rs_trained_load(trained, folder, transformer, err);
 }
 
 rs_status rs_folder_load(const char *folder, rs_format format, rs_transformer **transformer, rs_err *err) {
   const rs_checkpoint checkpoint = {.folder = (char *)folder, .format = format}; /* only read */
-  rs_trained found;
-  RS_TRY(read_folder(&checkpoint, &found, transformer, err));
+  rs_trained found = {0};
+  rs_status status = read_folder(&checkpoint, &found, transformer, err);
   rs_trained_clear(&found);
-  return RS_OK;
+  return status;
 }
 
 rs_status rs_checkpoint_create(const rs_experiment *experiment, size_t model, uint64_t seed,
                                rs_transformer **transformer, rs_err *err) {
   const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
-  plan p;
+  plan p = {0};
   *transformer = NULL;
   if (checkpoint->folder != NULL) return rs_folder_load(checkpoint->folder, checkpoint->format, transformer, err);
-  RS_TRY(plan_make(experiment, model, seed, false, &p, err));
-  rs_status status = rs_trained_create(&p.trained, transformer, err);
+  rs_status status = plan_make(experiment, model, seed, false, &p, err);
+  if (status == RS_OK) status = rs_trained_create(&p.trained, transformer, err);
   plan_clear(&p);
   return status;
 }
@@ -185,58 +184,39 @@ rs_status rs_folder_fingerprint(const char *folder, char hash[65], rs_err *err) 
 
 static rs_status obtain_folder(const rs_checkpoint *checkpoint, const rs_checkpoint_place *place,
                                rs_transformer **transformer, rs_err *err) {
-  rs_trained found;
-  RS_TRY(read_folder(checkpoint, &found, transformer, err));
-  if (found.arithmetic != NULL) rs_training_ready(place->watch, checkpoint->folder, found.arithmetic);
+  rs_trained found = {0};
+  rs_status status = read_folder(checkpoint, &found, transformer, err);
+  if (status == RS_OK && found.arithmetic != NULL)
+    rs_training_ready(place->watch, checkpoint->folder, found.arithmetic);
   rs_trained_clear(&found);
-  return RS_OK;
-}
-
-/* The second training of a folder's model, with its own shape; *origin gets that model. */
-static rs_status plan_folder_tuning(const rs_experiment *experiment, size_t model, uint64_t seed, plan *p,
-                                    rs_transformer **origin, rs_err *err) {
-  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
-  rs_trained found;
-  RS_TRY(read_folder(checkpoint, &found, origin, err));
-  rs_status status = plan_make(experiment, model, seed, true, p, err);
-  if (status == RS_OK) {
-    rs_shape_clear(&p->trained.shape);
-    p->trained.format = found.format;
-    p->trained.drawn = drawn_after(&found);
-    status = rs_shape_copy(&p->trained.shape, &found.shape, err);
-    if (status == RS_OK) status = fingerprint_folder(checkpoint->folder, p->trained.origin, err);
-    if (status == RS_OK) status = follow(p, *origin, err);
-    if (status != RS_OK) plan_clear(p);
-  }
-  rs_trained_clear(&found);
-  if (status == RS_OK) return RS_OK;
-  rs_transformer_free(*origin);
-  *origin = NULL;
   return status;
 }
 
-/* What a model will be tuned from is known before it is trained. */
+/* The second training of a folder's model, with its own shape. */
+static rs_status plan_folder_tuning(const rs_experiment *experiment, size_t model, uint64_t seed, plan *p,
+                                    rs_err *err) {
+  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
+  RS_TRY(read_folder(checkpoint, &p->found, &p->origin, err));
+  RS_TRY(plan_make(experiment, model, seed, true, p, err));
+  rs_shape_clear(&p->trained.shape);
+  p->trained.format = p->found.format;
+  p->trained.drawn = drawn_after(&p->found);
+  RS_TRY(rs_shape_copy(&p->trained.shape, &p->found.shape, err));
+  RS_TRY(fingerprint_folder(checkpoint->folder, p->trained.origin, err));
+  return follow(p, p->origin, err);
+}
+
+/* That of what `first` gives (NULL: of a folder's model), which is known before that is trained. */
 static rs_status plan_tuning(const rs_experiment *experiment, size_t model, uint64_t seed, const plan *first, plan *p,
                              rs_err *err) {
   rs_transformer *begun = NULL;
+  if (first == NULL) return plan_folder_tuning(experiment, model, seed, p, err);
   RS_TRY(plan_make(experiment, model, seed, true, p, err));
   p->trained.drawn = drawn_after(&first->trained);
-  rs_status status = rs_trained_fingerprint(&first->trained, p->trained.origin, err);
-  if (status == RS_OK) status = rs_trained_create(&first->trained, &begun, err);
-  if (status == RS_OK) status = follow(p, begun, err);
+  RS_TRY(rs_trained_fingerprint(&first->trained, p->trained.origin, err));
+  RS_TRY(rs_trained_create(&first->trained, &begun, err));
+  rs_status status = follow(p, begun, err);
   rs_transformer_free(begun);
-  if (status != RS_OK) plan_clear(p);
-  return status;
-}
-
-static rs_status tune_folder(const rs_experiment *experiment, size_t model, uint64_t seed,
-                             const rs_checkpoint_place *place, rs_transformer **transformer, rs_err *err) {
-  rs_transformer *origin = NULL;
-  plan p;
-  RS_TRY(plan_folder_tuning(experiment, model, seed, &p, &origin, err));
-  rs_status status = obtain(&p, origin, place, transformer, err);
-  rs_transformer_free(origin);
-  plan_clear(&p);
   return status;
 }
 
@@ -244,16 +224,12 @@ static rs_status tune_folder(const rs_experiment *experiment, size_t model, uint
  * there, nobody asks for it. */
 static rs_status tune(const rs_experiment *experiment, size_t model, uint64_t seed, const plan *first,
                       const rs_checkpoint_place *place, rs_transformer **transformer, rs_err *err) {
-  rs_transformer *origin = NULL;
-  plan p;
-  RS_TRY(plan_tuning(experiment, model, seed, first, &p, err));
+  plan p = {0};
   const rs_training_job job = {.trained = &p.trained, .checkpoints = place->folder, .watch = place->watch};
-  rs_status status = rs_training_find(&job, transformer, err);
-  if (status == RS_OK && *transformer == NULL) {
-    status = obtain(first, NULL, place, &origin, err);
-    if (status == RS_OK) status = obtain(&p, origin, place, transformer, err);
-  }
-  rs_transformer_free(origin);
+  rs_status status = plan_tuning(experiment, model, seed, first, &p, err);
+  if (status == RS_OK && first != NULL) status = rs_training_find(&job, transformer, err);
+  if (status == RS_OK && first != NULL && *transformer == NULL) status = obtain(first, NULL, place, &p.origin, err);
+  if (status == RS_OK && *transformer == NULL) status = obtain(&p, p.origin, place, transformer, err);
   plan_clear(&p);
   return status;
 }
@@ -261,14 +237,15 @@ static rs_status tune(const rs_experiment *experiment, size_t model, uint64_t se
 rs_status rs_checkpoint_obtain(const rs_experiment *experiment, size_t model, uint64_t seed,
                                const rs_checkpoint_place *place, rs_transformer **transformer, rs_err *err) {
   const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
-  plan first;
+  plan first = {0};
   *transformer = NULL;
-  if (checkpoint->folder != NULL && checkpoint->tuned)
-    return tune_folder(experiment, model, seed, place, transformer, err);
-  if (checkpoint->folder != NULL) return obtain_folder(checkpoint, place, transformer, err);
-  RS_TRY(plan_make(experiment, model, seed, false, &first, err));
-  rs_status status = checkpoint->tuned ? tune(experiment, model, seed, &first, place, transformer, err)
-                                       : obtain(&first, NULL, place, transformer, err);
+  if (checkpoint->folder != NULL)
+    return checkpoint->tuned ? tune(experiment, model, seed, NULL, place, transformer, err)
+                             : obtain_folder(checkpoint, place, transformer, err);
+  rs_status status = plan_make(experiment, model, seed, false, &first, err);
+  if (status == RS_OK)
+    status = checkpoint->tuned ? tune(experiment, model, seed, &first, place, transformer, err)
+                               : obtain(&first, NULL, place, transformer, err);
   plan_clear(&first);
   return status;
 }
@@ -292,14 +269,9 @@ static rs_status look_up(const rs_trained *trained, const char *checkpoints, rs_
 
 static rs_status look_up_tuning(const rs_experiment *experiment, size_t model, uint64_t seed, const char *checkpoints,
                                 const plan *first, rs_stage_state *state, rs_err *err) {
-  rs_transformer *origin = NULL;
-  plan p;
-  if (first != NULL)
-    RS_TRY(plan_tuning(experiment, model, seed, first, &p, err));
-  else
-    RS_TRY(plan_folder_tuning(experiment, model, seed, &p, &origin, err));
-  rs_status status = look_up(&p.trained, checkpoints, state, err);
-  rs_transformer_free(origin);
+  plan p = {0};
+  rs_status status = plan_tuning(experiment, model, seed, first, &p, err);
+  if (status == RS_OK) status = look_up(&p.trained, checkpoints, state, err);
   plan_clear(&p);
   return status;
 }
@@ -308,12 +280,12 @@ rs_status rs_checkpoint_stages(const rs_experiment *experiment, size_t model, ui
                                rs_stage_state stages[RS_STAGES], rs_err *err) {
   const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
   rs_stage_state *training = &stages[RS_STAGE_TRAINING], *tuning = &stages[RS_STAGE_TUNING];
-  plan first;
+  plan first = {0};
   memset(stages, 0, RS_STAGES * sizeof *stages);
   if (checkpoint->folder != NULL)
     return checkpoint->tuned ? look_up_tuning(experiment, model, seed, folder, NULL, tuning, err) : RS_OK;
-  RS_TRY(plan_make(experiment, model, seed, false, &first, err));
-  rs_status status = look_up(&first.trained, folder, training, err);
+  rs_status status = plan_make(experiment, model, seed, false, &first, err);
+  if (status == RS_OK) status = look_up(&first.trained, folder, training, err);
   if (status == RS_OK && checkpoint->tuned)
     status = look_up_tuning(experiment, model, seed, folder, &first, tuning, err);
   if (tuning->there) training->wanted = false;

@@ -1,5 +1,5 @@
 /* Which columns each file has: written as its header and as the manifest's dictionary from one list. What every cell
- * has is one table of names and of how values are written. */
+ * has is one table of names. */
 #include "run.h"
 
 #include <math.h>
@@ -19,72 +19,28 @@ static const rs_variant *row_source(const rs_cell_row *row) {
   return row->sourced ? &row->experiment->sources.items[row->state->cell.axis[RS_BY_SOURCE]] : NULL;
 }
 
-static void put_cell(const rs_cell_row *row, rs_text *csv) {
-  rs_csv_number(csv, (double)row->number);
-}
-
-static void put_model(const rs_cell_row *row, rs_text *csv) {
-  rs_csv_text(csv, row->experiment->models[row->state->cell.axis[RS_BY_MODEL]].name);
-}
-
-static void put_method(const rs_cell_row *row, rs_text *csv) {
-  rs_csv_text(csv, row_method(row)->label);
-}
-
-static void put_length(const rs_cell_row *row, rs_text *csv) {
-  rs_csv_number(csv, (double)row->experiment->lengths[row->state->cell.axis[RS_BY_LENGTH]]);
-}
-
-static void put_scale(const rs_cell_row *row, rs_text *csv) {
-  rs_csv_number(csv, row->state->scale);
-}
-
-static void put_source(const rs_cell_row *row, rs_text *csv) {
-  const rs_variant *source = row_source(row);
-  rs_csv_text(csv, source != NULL ? source->label : "");
-}
-
-static void put_seed(const rs_cell_row *row, rs_text *csv) {
-  rs_csv_number(csv, row->seeded ? (double)row->experiment->seeds[row->state->cell.axis[RS_BY_SEED]] : NAN);
-}
-
-static void put_heads(const rs_cell_row *row, rs_text *csv) {
-  rs_csv_text(csv, row->state->heads);
-}
-
-static void put_status(const rs_cell_row *row, rs_text *csv) {
-  rs_csv_text(csv, rs_status_name(row->state->status));
-}
-
-static void put_message(const rs_cell_row *row, rs_text *csv) {
-  rs_csv_text(csv, row->state->message);
-}
-
-/* A column that every cell has, and how its value is written. */
+/* A column that every cell has. */
 typedef struct cell_column {
   const char *name, *unit, *summary;
-  void (*put)(const rs_cell_row *row, rs_text *csv);
   bool integer, log_axis;
 } cell_column;
 
 static const cell_column keys[] = {
-    {"cell", "", "number of the cell, from 0, in the order of the config", .put = put_cell, .integer = true},
-    {"model", "", "model geometry, or checkpoint", .put = put_model},
-    {"method", "", "method, with its swept parameters", .put = put_method},
-    {"length_tokens", "tokens", "context length L", .put = put_length, .integer = true, .log_axis = true},
-    {"scale", "1", "context factor s at this length; empty where the method has none", .put = put_scale,
-     .log_axis = true},
+    {"cell", "", "number of the cell, from 0, in the order of the config", .integer = true},
+    {"model", "", "model geometry, or checkpoint", .integer = false},
+    {"method", "", "method, with its swept parameters", .integer = false},
+    {"length_tokens", "tokens", "context length L", .integer = true, .log_axis = true},
+    {"scale", "1", "context factor s at this length; empty where the method has none", .log_axis = true},
     {"source", "",
      "query/key source, with its swept parameters, or the task of checkpoints; empty where tables alone are read",
-     .put = put_source},
-    {"seed", "", "seed of the source, or of weights and task; empty where tables alone are read", .put = put_seed,
-     .integer = true},
-    {"heads", "", "heads that are averaged", .put = put_heads},
+     .integer = false},
+    {"seed", "", "seed of the source, or of weights and task; empty where tables alone are read", .integer = true},
+    {"heads", "", "heads that are averaged", .integer = false},
 };
 
 static const cell_column statuses[] = {
-    {"status", "", "ok, or why the cell has no values: domain, unsupported, memory", .put = put_status},
-    {"message", "", "the error of a cell without values, or a warning about one with values", .put = put_message},
+    {"status", "", "ok, or why the cell has no values: domain, unsupported, memory", .integer = false},
+    {"message", "", "the error of a cell without values, or a warning about one with values", .integer = false},
 };
 
 /* The value as config text; a file without its folder, so that no path of this machine gets into the CSV files. */
@@ -113,12 +69,23 @@ static void put_swept(const rs_cell_row *row, const char *name, rs_text *csv) {
 }
 
 void rs_put_keys(const rs_cell_row *row, rs_text *csv) {
-  for (size_t i = 0; i < RS_COUNT(keys); i++) keys[i].put(row, csv);
+  const rs_experiment *experiment = row->experiment;
+  const size_t *axis = row->state->cell.axis;
+  const rs_variant *source = row_source(row);
+  rs_csv_number(csv, (double)row->number); /* in the order of `keys` */
+  rs_csv_text(csv, experiment->models[axis[RS_BY_MODEL]].name);
+  rs_csv_text(csv, row_method(row)->label);
+  rs_csv_number(csv, (double)experiment->lengths[axis[RS_BY_LENGTH]]);
+  rs_csv_number(csv, row->state->scale);
+  rs_csv_text(csv, source != NULL ? source->label : "");
+  rs_csv_number(csv, row->seeded ? (double)experiment->seeds[axis[RS_BY_SEED]] : NAN);
+  rs_csv_text(csv, row->state->heads);
   for (size_t i = 0; i < row->experiment->swept_count; i++) put_swept(row, row->experiment->swept[i], csv);
 }
 
 void rs_put_status(const rs_cell_row *row, rs_text *csv) {
-  for (size_t i = 0; i < RS_COUNT(statuses); i++) statuses[i].put(row, csv);
+  rs_csv_text(csv, rs_status_name(row->state->status));
+  rs_csv_text(csv, row->state->message);
 }
 
 /* ---- the columns of a file --------------------------------------------------------------------------------------- */

@@ -109,18 +109,15 @@ static void show_rows(const rs_batch_work *work, rs_cell_state *cell, const rs_o
   }
 }
 
-static void note_scores(const rs_observation *observation, rs_cell_scores *scores) {
+void rs_cell_show(const rs_batch_work *work, rs_cell_state *cell, const rs_observation *observation) {
+  rs_cell_scores *scores = &cell->scores;
+  show_rows(work, cell, observation);
   scores->f32 |= observation->scores == RS_SCORES_F32;
   scores->f64 |= observation->scores == RS_SCORES_F64;
   scores->error = fmax(scores->error, observation->error);
   scores->pairs += observation->pairs;
   scores->skipped += observation->skipped;
   scores->skipped_weight = fmax(scores->skipped_weight, observation->skipped_weight);
-}
-
-void rs_cell_show(const rs_batch_work *work, rs_cell_state *cell, const rs_observation *observation) {
-  show_rows(work, cell, observation);
-  note_scores(observation, &cell->scores);
 }
 
 /* Some thousands of rows at a time: however many queries there are, their rows take no more. */
@@ -145,38 +142,23 @@ rs_status rs_cell_observe(const rs_batch_work *work, rs_cell_state *cell, const 
   return work->needs.rows ? observe_rows(work, cell, content->engine, &job, err) : RS_OK;
 }
 
-/* One head of one cell. */
-static void observe_cell(const rs_batch_work *work, rs_cell_state *cell, const rs_content *content, size_t head) {
-  rs_err why = {0};
-  double start = rs_seconds();
-  if (rs_cell_observe(work, cell, content, head, &why) != RS_OK) rs_cell_fail(cell, &why);
-  cell->seconds += rs_seconds() - start;
-}
-
-static double head_work(const rs_batch_work *work, const rs_cell_state *cell) {
-  return rs_cell_work(work->experiment, &cell->cell) / (double)cell->group.count;
-}
-
-/* Whether the cell observes this unit. */
-static bool has_unit(const rs_cell_state *cell, const rs_content_unit *u) {
-  const size_t *axis = cell->cell.axis;
-  return axis[RS_BY_SOURCE] == u->source && axis[RS_BY_SEED] == u->seed && rs_cell_has_head(cell, u->head);
-}
-
 /* Every cell of one unit; the first that can be observed has the content made. */
 static void run_unit(const rs_batch_work *work, rs_content_unit u, rs_content *content) {
   bool ready = false;
   for (size_t i = 0; i < work->batch->count && content->why.status == RS_OK && !rs_batch_stopped(work); i++) {
     rs_cell_state *cell = work->batch->cells[i];
-    if (!has_unit(cell, &u)) continue;
+    const size_t *axis = cell->cell.axis;
+    if (axis[RS_BY_SOURCE] != u.source || axis[RS_BY_SEED] != u.seed || !rs_cell_has_head(cell, u.head)) continue;
+    rs_err why = {0};
     rs_cell_agree(work, cell); /* projections may be missing on one rank */
     if (!ready && cell->status == RS_OK) {
-      rs_err why = {0};
       ready = rs_content_fill(work, &u, content, &why) == RS_OK;
       if (!ready) rs_cell_fail(cell, &why);
       rs_cell_agree(work, cell);
     }
-    if (cell->status == RS_OK) observe_cell(work, cell, content, u.head);
+    double start = rs_seconds();
+    if (cell->status == RS_OK && rs_cell_observe(work, cell, content, u.head, &why) != RS_OK) rs_cell_fail(cell, &why);
+    cell->seconds += rs_seconds() - start;
     if (cell->status == RS_INTERNAL) (void)rs_fail(&content->why, RS_INTERNAL, "%s", cell->message);
     rs_batch_advance(work, cell->weight / (double)cell->group.count);
   }
@@ -237,19 +219,19 @@ static size_t count_contents(const rs_batch_work *work) {
   const rs_cell_batch *batch = work->batch;
   size_t units = work->unit_count, threads = rs_engine_threads();
   double most = 0;
-  for (size_t i = 0; i < batch->count; i++) most = fmax(most, head_work(work, batch->cells[i]));
+  for (size_t i = 0; i < batch->count; i++)
+    most = fmax(most, rs_cell_work(work->experiment, &batch->cells[i]->cell) / (double)batch->cells[i]->group.count);
   if (!rs_is_small(most * (double)batch->count / (double)units, work->model->head_dim)) return 1;
   return units < threads ? units : threads;
 }
 
 rs_status rs_content_reserve(const rs_batch_work *work, rs_content *content, rs_err *err) {
   size_t row = work->model->head_dim * sizeof(double);
-  content->k = rs_alloc(work->batch->length, row, err);
-  content->q = rs_alloc(work->query_count, row, err);
-  content->needles = rs_alloc(work->query_count, row, err);
-  content->needle_at = rs_alloc(work->query_count, sizeof *content->needle_at, err);
-  if (content->k == NULL || content->q == NULL || content->needles == NULL || content->needle_at == NULL)
-    return RS_MEMORY;
+  content->k = rs_arena_take(&content->arena, work->batch->length, row);
+  content->q = rs_arena_take(&content->arena, work->query_count, row);
+  content->needles = rs_arena_take(&content->arena, work->query_count, row);
+  content->needle_at = rs_arena_take(&content->arena, work->query_count, sizeof *content->needle_at);
+  RS_TRY(rs_arena_check(&content->arena, err));
   return rs_engine_create(work->batch->length, work->model->head_dim, most_views(work), &content->engine, err);
 }
 
@@ -266,14 +248,104 @@ rs_status rs_contents_make(const rs_batch_work *work, rs_contents *contents, rs_
 }
 
 void rs_content_clear(rs_content *content) {
-  free(content->k);
-  free(content->q);
-  free(content->needles);
-  free(content->needle_at);
+  rs_arena_clear(&content->arena);
   rs_engine_free(content->engine);
 }
 
 void rs_contents_clear(rs_contents *contents) {
   for (size_t i = 0; i < contents->count; i++) rs_content_clear(&contents->items[i]);
   free(contents->items);
+}
+
+/* ---- steps of a batch -------------------------------------------------------------------------------------------- */
+
+bool rs_cell_has_head(const rs_cell_state *cell, size_t head) {
+  for (size_t i = 0; i < cell->group.count; i++)
+    if (cell->group.heads[i] == head) return true;
+  return false;
+}
+
+rs_metric_in rs_metric_input(const rs_batch_work *work, rs_cell_state *cell, size_t metric) {
+  cell->encoding = rs_encoding_of_head(work->encodings[rs_cell_method(cell)], cell->group.heads[0]);
+  return (rs_metric_in){.encoding = &cell->encoding,
+                        .params = work->experiment->metrics.items[metric].params,
+                        .seed = work->experiment->seeds[cell->cell.axis[RS_BY_SEED]],
+                        .heads = cell->group.heads,
+                        .head_count = cell->group.count,
+                        .edges = work->edges,
+                        .bins = work->bins};
+}
+
+void rs_batch_advance(const rs_batch_work *work, double done) {
+  if (work->batch->advance != NULL) work->batch->advance(work->batch->context, done);
+}
+
+bool rs_batch_stopped(const rs_batch_work *work) {
+  return work->batch->stop != NULL && work->batch->stop(work->batch->context);
+}
+
+void rs_cell_agree(const rs_batch_work *work, rs_cell_state *cell) {
+  rs_err why = {0};
+  if (rs_team_agree(work->batch->team, cell->status, &why) != RS_OK) rs_cell_fail(cell, &why);
+}
+
+rs_status rs_batch_done(const rs_batch_work *work, rs_cell_state *cell, rs_err *err) {
+  if (cell->handed_over || work->batch->done == NULL) return RS_OK;
+  rs_status status = work->batch->done(work->batch->context, cell, err);
+  cell->handed_over = true;
+  return status;
+}
+
+/* ---- what does not hang on methods ------------------------------------------------------------------------------- */
+
+rs_status rs_batch_work_make(rs_batch_work *work, rs_err *err) {
+  const rs_experiment *experiment = work->experiment;
+  size_t length = work->batch->length;
+  work->needs = rs_experiment_needs(experiment);
+  work->encodings = rs_arena_take(&work->arena, experiment->methods.count, sizeof *work->encodings);
+  work->projections = rs_arena_take(&work->arena, experiment->methods.count, sizeof *work->projections);
+  work->ids = rs_arena_take(&work->arena, length, RS_AXES * sizeof *work->ids);
+  work->run = rs_arena_take(&work->arena, length, sizeof *work->run);
+  RS_TRY(rs_arena_check(&work->arena, err));
+  RS_TRY(rs_log_edges(length, experiment->bins_per_octave, &work->edges, &work->bins, err));
+  RS_TRY(rs_queries_select(&experiment->queries, length, RS_QUERY_SEED, &work->queries, &work->query_count, err));
+  return rs_token_positions(work->tokens, NULL, length, work->ids, work->run, err);
+}
+
+void rs_batch_work_clear(rs_batch_work *work) {
+  for (size_t m = 0; m < work->experiment->methods.count && work->projections != NULL; m++)
+    rs_projection_free(work->projections[m]);
+  free(work->edges);
+  free(work->queries);
+  rs_arena_clear(&work->arena);
+}
+
+/* ---- metrics of rows --------------------------------------------------------------------------------------------- */
+
+void rs_batch_begin_rows(const rs_batch_work *work) {
+  for (size_t i = 0; i < work->batch->count; i++) {
+    rs_cell_state *cell = work->batch->cells[i];
+    for (size_t m = 0; m < work->experiment->metrics.count && cell->status == RS_OK; m++) {
+      const rs_metric_kind *kind = work->experiment->metrics.items[m].metric;
+      rs_metric_in in = rs_metric_input(work, cell, m);
+      rs_err why = {0};
+      if (rs_metric_observes(kind) && kind->prepare(&in, &cell->states[m], &why) != RS_OK) rs_cell_fail(cell, &why);
+    }
+  }
+}
+
+void rs_metric_finish(const rs_batch_work *work, rs_cell_state *cell, size_t metric) {
+  rs_metric_in in = rs_metric_input(work, cell, metric);
+  rs_err why = {0};
+  const rs_metric_kind *kind = work->experiment->metrics.items[metric].metric;
+  if (kind->finish(&in, cell->states[metric], &cell->results[metric], &why) != RS_OK)
+    rs_cell_fail_metric(cell, work->experiment, metric, &why);
+}
+
+void rs_batch_finish_rows(const rs_batch_work *work) {
+  for (size_t i = 0; i < work->batch->count; i++)
+    for (size_t m = 0; m < work->experiment->metrics.count; m++) {
+      rs_cell_state *cell = work->batch->cells[i];
+      if (cell->status == RS_OK && cell->states[m] != NULL) rs_metric_finish(work, cell, m);
+    }
 }

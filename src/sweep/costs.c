@@ -136,8 +136,8 @@ static rs_status fill_cost(const rs_costs *costs, size_t model, rs_err *err) {
 rs_status rs_costs_make(const rs_experiment *experiment, rs_costs *costs, rs_err *err) {
   *costs = (rs_costs){.experiment = experiment};
   RS_TRY(rs_checkpoint_task(experiment, 0, &costs->task, err));
-  costs->items = rs_alloc(experiment->model_count, sizeof *costs->items, err);
-  rs_status status = costs->items != NULL ? RS_OK : RS_MEMORY;
+  costs->items = rs_arena_take(&costs->arena, experiment->model_count, sizeof *costs->items);
+  rs_status status = rs_arena_check(&costs->arena, err);
   for (size_t m = 0; m < experiment->model_count && status == RS_OK; m++) status = fill_cost(costs, m, err);
   if (status != RS_OK) rs_costs_clear(costs);
   return status;
@@ -146,7 +146,7 @@ rs_status rs_costs_make(const rs_experiment *experiment, rs_costs *costs, rs_err
 void rs_costs_clear(rs_costs *costs) {
   for (size_t m = 0; m < costs->experiment->model_count && costs->items != NULL; m++)
     rs_transformer_free(costs->items[m].begun);
-  free(costs->items);
+  rs_arena_clear(&costs->arena);
   rs_task_clear(&costs->task);
 }
 
@@ -203,51 +203,38 @@ static rs_status find_left(const rs_costs *costs, const rs_cell *cell, const cha
   return RS_OK;
 }
 
-rs_status rs_costs_left(const rs_costs *costs, const rs_cell *cells, size_t count, const char *checkpoints,
-                        rs_work_left *left, rs_err *err) {
-  counted c = {.hashes = rs_alloc(RS_STAGES * count, sizeof *c.hashes, err)};
-  rs_status status = c.hashes != NULL ? RS_OK : RS_MEMORY;
-  for (size_t i = 0; i < count && status == RS_OK; i++) {
-    left[i] = (rs_work_left){0};
-    if (rs_is_first(costs->experiment, cells, i)) status = find_left(costs, &cells[i], checkpoints, &c, &left[i], err);
-  }
-  free(c.hashes);
+rs_status rs_costs_left(const rs_experiment *experiment, const rs_cell *cells, size_t count, const char *checkpoints,
+                        rs_costs *costs, rs_err *err) {
+  RS_TRY(rs_costs_make(experiment, costs, err));
+  counted c = {.hashes = rs_arena_take(&costs->arena, RS_STAGES * count, sizeof *c.hashes)};
+  costs->left = rs_arena_take(&costs->arena, count, sizeof *costs->left);
+  rs_status status = rs_arena_check(&costs->arena, err);
+  for (size_t i = 0; i < count && status == RS_OK; i++)
+    if (rs_is_first(experiment, cells, i)) status = find_left(costs, &cells[i], checkpoints, &c, &costs->left[i], err);
+  if (status != RS_OK) rs_costs_clear(costs);
   return status;
-}
-
-static void add_to_plan(const rs_costs *costs, const rs_cell *cells, const rs_work_left *left, size_t count,
-                        rs_plan *plan) {
-  for (size_t i = 0; i < count; i++) {
-    const rs_checkpoint_cost *cost = &costs->items[cells[i].axis[RS_BY_MODEL]];
-    plan->reading_flops += rs_reading_flops(costs, &cells[i]);
-    plan->training_flops += left[i].flops;
-    plan->trainings += left[i].trainings;
-    plan->trained += left[i].there;
-    plan->peak_bytes = fmax(plan->peak_bytes, rs_reading_bytes(costs, &cells[i]));
-    if (left[i].trainings > 0) plan->peak_bytes = fmax(plan->peak_bytes, cost->bytes);
-  }
-  for (size_t m = 0; m < costs->experiment->model_count; m++) /* a run keeps each as it begins */
-    if (costs->items[m].begun != NULL) plan->peak_bytes += rs_weight_bytes(costs->items[m].begun);
 }
 
 rs_status rs_costs_plan(const rs_experiment *experiment, const rs_cell *cells, size_t count, const char *checkpoints,
                         rs_plan *plan, rs_err *err) {
   rs_costs costs;
-  RS_TRY(rs_costs_make(experiment, &costs, err));
-  rs_work_left *left = rs_alloc(count, sizeof *left, err);
-  rs_status status = left != NULL ? rs_costs_left(&costs, cells, count, checkpoints, left, err) : RS_MEMORY;
-  if (status == RS_OK) add_to_plan(&costs, cells, left, count, plan);
-  free(left);
+  RS_TRY(rs_costs_left(experiment, cells, count, checkpoints, &costs, err));
+  for (size_t i = 0; i < count; i++) {
+    const rs_work_left *left = &costs.left[i];
+    plan->reading_flops += rs_reading_flops(&costs, &cells[i]);
+    plan->training_flops += left->flops;
+    plan->trainings += left->trainings;
+    plan->trained += left->there;
+    plan->peak_bytes = fmax(plan->peak_bytes, rs_reading_bytes(&costs, &cells[i]));
+    if (left->trainings > 0) plan->peak_bytes = fmax(plan->peak_bytes, costs.items[cells[i].axis[RS_BY_MODEL]].bytes);
+  }
+  for (size_t m = 0; m < experiment->model_count; m++) /* a run keeps each as it begins */
+    if (costs.items[m].begun != NULL) plan->peak_bytes += rs_weight_bytes(costs.items[m].begun);
   rs_costs_clear(&costs);
-  return status;
+  return RS_OK;
 }
 
 /* ---- seconds ----------------------------------------------------------------------------------------------------- */
-
-/* Seconds that a flop takes in a training, and in a reading, of one checkpoint; 0: it has none. */
-typedef struct pace {
-  double training, reading;
-} pace;
 
 enum { SAMPLES = 5 };
 
@@ -270,7 +257,7 @@ static double step_seconds(rs_trainer *trainer, double budget) {
   return median(samples, count);
 }
 
-/* That of the first training, or, of a folder's model, of its tuning. */
+/* Seconds of a flop in the first training, or, of a folder's model, in its tuning; 0: it has none. */
 static double training_pace(const rs_costs *costs, size_t model, double budget) {
   const rs_checkpoint *checkpoint = &costs->experiment->checkpoints[model];
   const rs_checkpoint_cost *cost = &costs->items[model];
@@ -304,14 +291,13 @@ static double reading_pace_at(const rs_costs *costs, size_t model, size_t length
          ((double)rs_example_count(&example, sequences) * rs_pass_flops(&begun->shape, &example));
 }
 
-/* Longer and longer readings, twice the last each time, as the budget has room: long ones have more attention. */
+/* The same in a reading: longer and longer ones, twice the last each time, as the budget has room: long ones have more
+ * attention. */
 static double reading_pace(const rs_costs *costs, size_t model, double budget) {
   enum { FIRST = 32 };
   const rs_experiment *experiment = costs->experiment;
-  size_t longest = 0;
+  size_t longest = rs_longest(experiment);
   double last = 0, start = rs_seconds();
-  for (size_t i = 0; i < experiment->length_count; i++)
-    longest = experiment->lengths[i] > longest ? experiment->lengths[i] : longest;
   for (size_t length = longest < FIRST ? longest : FIRST; length <= longest && rs_seconds() - start < budget / 3;
        length = length < longest && 2 * length > longest ? longest : 2 * length) {
     double measured = reading_pace_at(costs, model, length, budget / 10);
@@ -322,34 +308,21 @@ static double reading_pace(const rs_costs *costs, size_t model, double budget) {
   return last;
 }
 
-static void fill_seconds(const rs_costs *costs, const rs_cell *cells, const rs_work_left *left, size_t count,
-                         double budget, pace *paces, double *seconds) {
-  size_t models = costs->experiment->model_count;
-  budget /= 2 * (double)models;
-  for (size_t m = 0; m < models; m++) {
-    bool wanted = false;
-    for (size_t i = 0; i < count; i++) wanted |= cells[i].axis[RS_BY_MODEL] == m && left[i].trainings > 0;
-    if (costs->items[m].begun == NULL) continue;
-    if (wanted) paces[m].training = training_pace(costs, m, budget);
-    paces[m].reading = reading_pace(costs, m, budget);
-  }
-  for (size_t i = 0; i < count; i++) {
-    const pace *p = &paces[cells[i].axis[RS_BY_MODEL]];
-    seconds[i] = left[i].flops * p->training + rs_reading_flops(costs, &cells[i]) * p->reading;
-  }
-}
-
 rs_status rs_costs_seconds(const rs_experiment *experiment, const rs_cell *cells, size_t count, const char *checkpoints,
                            double budget, double *seconds, rs_err *err) {
   rs_costs costs;
-  RS_TRY(rs_costs_make(experiment, &costs, err));
-  pace *paces = rs_alloc(experiment->model_count, sizeof *paces, err);
-  rs_work_left *left = rs_alloc(count, sizeof *left, err);
-  rs_status status = paces != NULL && left != NULL ? RS_OK : RS_MEMORY;
-  if (status == RS_OK) status = rs_costs_left(&costs, cells, count, checkpoints, left, err);
-  if (status == RS_OK) fill_seconds(&costs, cells, left, count, budget, paces, seconds);
+  RS_TRY(rs_costs_left(experiment, cells, count, checkpoints, &costs, err));
+  budget /= 2 * (double)experiment->model_count;
+  for (size_t m = 0; m < experiment->model_count; m++) {
+    bool wanted = false;
+    for (size_t i = 0; i < count; i++) wanted |= cells[i].axis[RS_BY_MODEL] == m && costs.left[i].trainings > 0;
+    bool there = costs.items[m].begun != NULL;
+    double training = there && wanted ? training_pace(&costs, m, budget) : 0;
+    double reading = there ? reading_pace(&costs, m, budget) : 0;
+    for (size_t i = 0; i < count; i++)
+      if (cells[i].axis[RS_BY_MODEL] == m)
+        seconds[i] = costs.left[i].flops * training + rs_reading_flops(&costs, &cells[i]) * reading;
+  }
   rs_costs_clear(&costs);
-  free(paces);
-  free(left);
-  return status;
+  return RS_OK;
 }

@@ -9,8 +9,6 @@
 
 /* ---- checkpoint ------------------------------------------------------------------------------------------------ */
 
-/* Checkpoints as transformers. */
-
 /* Where trained models are kept, and who is told of training. */
 typedef struct rs_checkpoint_place {
   const char *folder; /* of their folders; NULL: nowhere */
@@ -54,8 +52,6 @@ rs_status rs_checkpoint_obtain(const rs_experiment *experiment, size_t model, ui
 
 /* ---- pass costs ------------------------------------------------------------------------------------------------ */
 
-/* What a transformer's pass takes, from its shape alone. */
-
 /* Flops of the first `count` blocks of a stack over one sequence of so many tokens; `source`: tokens of the encoder
  * that they read beside it. */
 double rs_stack_flops(const rs_stack *stack, size_t count, double width, double tokens, double source);
@@ -72,8 +68,6 @@ double rs_weight_bytes(const rs_transformer *transformer);
 
 /* ---- costs ----------------------------------------------------------------------------------------------------- */
 
-/* What trainings and readings take. */
-
 /* One checkpoint, before it is trained. */
 typedef struct rs_checkpoint_cost {
   rs_transformer *begun;   /* owned; NULL: it cannot be made, and costs nothing */
@@ -81,17 +75,19 @@ typedef struct rs_checkpoint_cost {
   double bytes;            /* alive while it is trained */
 } rs_checkpoint_cost;
 
-typedef struct rs_costs {
-  const rs_experiment *experiment;
-  rs_task task;              /* owned */
-  rs_checkpoint_cost *items; /* (model_count,) owned */
-} rs_costs;
-
 /* What trainings are left, where a run keeps its models in a folder. */
 typedef struct rs_work_left {
   double flops;
   size_t trainings, there; /* to be done, and done by earlier runs */
 } rs_work_left;
+
+typedef struct rs_costs {
+  rs_arena arena; /* of the lists here */
+  const rs_experiment *experiment;
+  rs_task task;              /* owned */
+  rs_checkpoint_cost *items; /* (model_count,) */
+  rs_work_left *left; /* (count,) of cells, each with the trainings that it is the first to need; NULL: not found */
+} rs_costs;
 
 /* RS_MEMORY, and what a task fails with. Release with rs_costs_clear. */
 rs_status rs_costs_make(const rs_experiment *experiment, rs_costs *costs, rs_err *err);
@@ -110,10 +106,13 @@ bool rs_same_weights(const rs_experiment *experiment, const rs_cell *a, const rs
 /* Whether no cell before number `index` has the same weights: their training is counted with it. */
 bool rs_is_first(const rs_experiment *experiment, const rs_cell *cells, size_t index);
 
-/* The trainings that each cell (count,) is the first to need: left[i]. One that several checkpoints share, as they are
- * tuned from it, is counted once; `checkpoints` (NULL: nothing) holds what is done. RS_MEMORY. */
-rs_status rs_costs_left(const rs_costs *costs, const rs_cell *cells, size_t count, const char *checkpoints,
-                        rs_work_left *left, rs_err *err);
+/* The same, and finds costs->left. A training that several checkpoints share, as they are tuned from it, is counted
+ * once; `checkpoints` (NULL: nothing) holds what is done. */
+rs_status rs_costs_left(const rs_experiment *experiment, const rs_cell *cells, size_t count, const char *checkpoints,
+                        rs_costs *costs, rs_err *err);
+
+/* The longest of the experiment's lengths. */
+size_t rs_longest(const rs_experiment *experiment);
 
 /* The parts of a plan that are of trainings and readings. */
 rs_status rs_costs_plan(const rs_experiment *experiment, const rs_cell *cells, size_t count, const char *checkpoints,
@@ -124,8 +123,6 @@ rs_status rs_costs_seconds(const rs_experiment *experiment, const rs_cell *cells
                            double budget, double *seconds, rs_err *err);
 
 /* ---- text costs ------------------------------------------------------------------------------------------------ */
-
-/* What the passes of sources' own checkpoints over their texts take. */
 
 /* A pass, counted with the first of the cells that share it; 0 for the others, and where it cannot be. */
 typedef struct rs_text_cost {
@@ -155,9 +152,10 @@ typedef struct rs_unit {
 } rs_unit;
 
 typedef struct rs_units {
-  size_t *order; /* (cells,) numbers of cells, unit after unit; owned, as all here */
-  double *costs; /* (cells,) planned flops of each cell, by number; positive */
-  rs_unit *items;
+  rs_arena arena; /* of order and costs */
+  size_t *order;  /* (cells,) numbers of cells, unit after unit */
+  double *costs;  /* (cells,) planned flops of each cell, by number; positive */
+  rs_unit *items; /* owned */
   size_t count, capacity;
   bool trained; /* what units share are trainings: one part does it, and the others read it */
 } rs_units;

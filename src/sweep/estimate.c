@@ -13,13 +13,15 @@ static const double most_share = 0.05, least_budget = 0.2;
 
 /* One trial: the cells at one length. */
 typedef struct trial {
+  rs_arena arena;
   rs_experiment experiment; /* the real one, borrowed, but for what follows */
   size_t length;
   bool repeated; /* at this length there was a trial before */
   uint64_t seed;
-  double *attention; /* (models, methods, sources) seconds that a cell took for its rows; owned */
-  double *rows;      /* (models,) of each model's cells together; owned */
-  double *rest;      /* (models,) what else the model took: encodings, metrics of tables, content; owned */
+  double *attention; /* (models, methods, sources) seconds that a cell took for its rows */
+  double *rows;      /* (models,) of each model's cells together */
+  double *before;    /* (2 models,) rows and rest at half the length; 0 before the first */
+  double *rest;      /* (models,) what else the model took: encodings, metrics of tables, content */
 } trial;
 
 static size_t kinds_of_cell(const rs_experiment *experiment) {
@@ -31,16 +33,12 @@ static rs_status trial_make(const rs_experiment *experiment, trial *t, rs_err *e
   t->experiment.length_count = t->experiment.seed_count = 1;
   t->experiment.heads = (rs_head_choice){.number = 1};
   for (size_t a = 0; a < RS_AXIS_COUNT; a++) t->experiment.zipped[a] = false;
-  t->attention = rs_alloc(experiment->model_count * kinds_of_cell(experiment), sizeof *t->attention, err);
-  t->rows = rs_alloc(2 * experiment->model_count, sizeof *t->rows, err);
-  if (t->attention == NULL || t->rows == NULL) return RS_MEMORY;
+  t->attention = rs_arena_take(&t->arena, experiment->model_count * kinds_of_cell(experiment), sizeof *t->attention);
+  t->rows = rs_arena_take(&t->arena, 2 * experiment->model_count, sizeof *t->rows);
+  t->before = rs_arena_take(&t->arena, 2 * experiment->model_count, sizeof *t->before);
+  RS_TRY(rs_arena_check(&t->arena, err));
   t->rest = t->rows + experiment->model_count;
   return RS_OK;
-}
-
-static void trial_clear(trial *t) {
-  free(t->attention);
-  free(t->rows);
 }
 
 /* ---- measuring --------------------------------------------------------------------------------------------------- */
@@ -71,16 +69,21 @@ static rs_status run_model(trial *t, rs_cell_state *states, size_t count, size_t
 
 /* Cells stand in the order of models, methods and sources. */
 static rs_status trial_run(trial *t, size_t length, rs_err *err) {
-  rs_cell_state *states;
+  rs_cell *cells;
   size_t count, each = kinds_of_cell(&t->experiment);
   t->length = length;
   t->experiment.lengths = &t->length;
   t->experiment.seeds = &t->seed;
-  RS_TRY(rs_cell_states_make(&t->experiment, &states, &count, err));
-  rs_status status = RS_OK;
+  RS_TRY(rs_experiment_cells(&t->experiment, &cells, &count, err));
+  rs_cell_state *states = rs_alloc(count, sizeof *states, err);
+  rs_status status = states != NULL ? RS_OK : RS_MEMORY;
+  for (size_t i = 0; i < count && status == RS_OK; i++)
+    status = rs_cell_state_make(&t->experiment, &cells[i], &states[i], err);
   for (size_t m = 0; m < t->experiment.model_count && status == RS_OK; m++)
     status = run_model(t, states + m * each, each, m, err);
-  rs_cell_states_free(&t->experiment, states, count);
+  for (size_t i = 0; i < count && states != NULL; i++) rs_cell_state_clear(&t->experiment, &states[i]);
+  free(states);
+  free(cells);
   return status;
 }
 
@@ -126,10 +129,10 @@ static double growth_of_rest(const rs_experiment *experiment, const rs_cell *cel
   return pow(length / (double)last->length, power);
 }
 
-/* Fills seconds (count,) and returns their sum. `before` (2 models): the last trial's rows and rest, 0 where there was
- * none. */
+/* Fills seconds (count,) and returns their sum. */
 static double carry_over(const rs_experiment *experiment, const rs_cell *cells, size_t count, const trial *last,
-                         const double *before, double *seconds) {
+                         double *seconds) {
+  const double *before = last->before;
   double sum = 0, sources = (double)experiment->sources.count;
   for (size_t i = 0; i < count; i++) {
     const size_t *axis = cells[i].axis, model = axis[RS_BY_MODEL];
@@ -144,49 +147,25 @@ static double carry_over(const rs_experiment *experiment, const rs_cell *cells, 
   return sum;
 }
 
-/* Makes the threads, which would count as work of the first trial. */
-static void wake_threads(void) {
-#pragma omp parallel
-  (void)rs_seconds();
-}
-
-static size_t longest(const rs_experiment *experiment) {
-  size_t length = 0;
-  for (size_t i = 0; i < experiment->length_count; i++)
-    length = experiment->lengths[i] > length ? experiment->lengths[i] : length;
-  return length;
-}
-
 /* Trials at longer and longer lengths, while they are worth it: the next takes about twice the last. */
 static rs_status try_lengths(const rs_experiment *experiment, const rs_cell *cells, size_t count, double budget,
-                             trial *t, double *before, double *seconds, rs_err *err) {
-  size_t most = longest(experiment), layout = rs_token_layout_tokens(&experiment->tokens);
+                             trial *t, double *seconds, rs_err *err) {
+  size_t most = rs_longest(experiment), layout = rs_token_layout_tokens(&experiment->tokens);
   size_t length = layout > FIRST_LENGTH ? layout : FIRST_LENGTH, parts = 2 * experiment->model_count; /* rows, rest */
   double start, took, end;
   if (length > most) length = most;
-  wake_threads();
+#pragma omp parallel /* makes the threads, which would count as work of the first trial */
+  (void)rs_seconds();
   start = rs_seconds();
   do {
     double begun = rs_seconds();
-    memcpy(before, t->rows, parts * sizeof *before); /* zero before the first */
+    memcpy(t->before, t->rows, parts * sizeof *t->before);
     RS_TRY(trial_repeat(t, length, budget / 20, err));
     took = rs_seconds() - begun;
-    end = fmin(budget,
-               fmax(least_budget * budget, most_share * carry_over(experiment, cells, count, t, before, seconds)));
+    end = fmin(budget, fmax(least_budget * budget, most_share * carry_over(experiment, cells, count, t, seconds)));
     length *= 2;
   } while (length <= most && rs_seconds() - start + 2 * took < end);
   return RS_OK;
-}
-
-static rs_status try_cells(const rs_experiment *experiment, const rs_cell *cells, size_t count, double budget,
-                           double *seconds, rs_err *err) {
-  trial t;
-  double *before = rs_alloc(2 * experiment->model_count, sizeof *before, err);
-  rs_status status = before != NULL ? trial_make(experiment, &t, err) : RS_MEMORY;
-  if (status == RS_OK) status = try_lengths(experiment, cells, count, budget, &t, before, seconds, err);
-  if (before != NULL) trial_clear(&t);
-  free(before);
-  return status;
 }
 
 rs_status rs_estimate_seconds(const rs_experiment *experiment, const char *checkpoints, double budget, double *seconds,
@@ -198,7 +177,12 @@ rs_status rs_estimate_seconds(const rs_experiment *experiment, const char *check
   bool trained = experiment->checkpoints != NULL;
   if (status == RS_OK && trained)
     status = rs_costs_seconds(experiment, cells, count, checkpoints, budget, seconds, err);
-  if (status == RS_OK && !trained) status = try_cells(experiment, cells, count, budget, seconds, err);
+  if (status == RS_OK && !trained) {
+    trial t;
+    status = trial_make(experiment, &t, err);
+    if (status == RS_OK) status = try_lengths(experiment, cells, count, budget, &t, seconds, err);
+    rs_arena_clear(&t.arena);
+  }
   if (status == RS_OK && !trained) status = rs_text_seconds(experiment, cells, count, budget, seconds, err);
   free(cells);
   return status;

@@ -18,6 +18,7 @@ typedef struct piece {
 } piece;
 
 typedef struct choice {
+  rs_arena arena;
   const rs_ledger *ledger;
   const char *checkpoints;
   size_t ranks;
@@ -27,10 +28,6 @@ typedef struct choice {
   piece *pieces; /* (count,) and what of them can be shared */
   size_t piece_count;
 } choice;
-
-static void add(choice *c, size_t index, double cost) {
-  c->pieces[c->piece_count++] = (piece){c->numbers[index], cost};
-}
 
 static bool has_rows_for_all(const choice *c, const rs_cell *cell) {
   const rs_experiment *experiment = c->ledger->experiment;
@@ -60,7 +57,7 @@ static rs_status list_trainings(choice *c, const rs_units *units, rs_err *err) {
     size_t first = units->order[unit->first];
     bool anew = false;
     if (unit->making >= least_joint) RS_TRY(is_trained_anew(c, &c->cells[first], &anew, err));
-    if (anew) add(c, first, unit->making);
+    if (anew) c->pieces[c->piece_count++] = (piece){c->numbers[first], unit->making};
   }
   return RS_OK;
 }
@@ -68,7 +65,8 @@ static rs_status list_trainings(choice *c, const rs_units *units, rs_err *err) {
 static rs_status list_pieces(choice *c, const rs_units *units, rs_err *err) {
   if (units->trained) return list_trainings(c, units, err);
   for (size_t i = 0; i < c->count; i++)
-    if (units->costs[i] >= least_joint && has_rows_for_all(c, &c->cells[i])) add(c, i, units->costs[i]);
+    if (units->costs[i] >= least_joint && has_rows_for_all(c, &c->cells[i]))
+      c->pieces[c->piece_count++] = (piece){c->numbers[i], units->costs[i]};
   return RS_OK;
 }
 
@@ -89,11 +87,12 @@ static void choose(choice *c, double total, rs_joint *joint) {
 
 static rs_status prepare(choice *c, rs_joint *joint, rs_err *err) {
   size_t all = c->ledger->count;
-  c->cells = rs_alloc(all, sizeof *c->cells, err);
-  c->numbers = rs_alloc(all, sizeof *c->numbers, err);
-  c->pieces = rs_alloc(all, sizeof *c->pieces, err);
+  c->cells = rs_arena_take(&c->arena, all, sizeof *c->cells);
+  c->numbers = rs_arena_take(&c->arena, all, sizeof *c->numbers);
+  c->pieces = rs_arena_take(&c->arena, all, sizeof *c->pieces);
   joint->cells = rs_alloc(all, sizeof *joint->cells, err);
-  if (c->cells == NULL || c->numbers == NULL || c->pieces == NULL || joint->cells == NULL) return RS_MEMORY;
+  if (joint->cells == NULL) return RS_MEMORY;
+  RS_TRY(rs_arena_check(&c->arena, err));
   for (size_t i = 0; i < all; i++) {
     if (!rs_ledger_pending(c->ledger, i)) continue;
     c->cells[c->count] = c->ledger->cells[i];
@@ -112,9 +111,7 @@ rs_status rs_joint_choose(const rs_ledger *ledger, const char *checkpoints, size
   if (status == RS_OK) status = list_pieces(&c, &units, err);
   if (status == RS_OK) choose(&c, rs_units_total(&units), joint);
   rs_units_clear(&units);
-  free(c.cells);
-  free(c.numbers);
-  free(c.pieces);
+  rs_arena_clear(&c.arena);
   return status;
 }
 

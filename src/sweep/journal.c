@@ -26,26 +26,26 @@ static const char title[] = "ropescope journal 1\n";
 enum { TITLE = sizeof title - 1 };
 static const uint8_t magic[4] = {0xc5, 'c', 'e', 'l'};
 
+rs_status rs_folder_path(const char *directory, const char *name, char path[RS_PATH_CHARS], rs_err *err) {
+  size_t length = strlen(directory);
+  const char *slash = length == 0 || directory[length - 1] == '/' ? "" : "/";
+  if (snprintf(path, RS_PATH_CHARS, "%s%s%s", directory, slash, name) < RS_PATH_CHARS) return RS_OK;
+  return rs_fail(err, RS_IO, "%s: the path is too long", directory);
+}
+
+bool rs_folder_has(const char *directory, const char *name) {
+  char path[RS_PATH_CHARS];
+  return rs_folder_path(directory, name, path, NULL) == RS_OK && access(path, F_OK) == 0;
+}
+
 static rs_status fail_errno(const rs_journal *journal, const char *what, rs_err *err) {
   return rs_fail(err, RS_IO, "%s: %s: %s", journal->path, what, strerror(errno));
 }
 
-/* Where a journal is written anew; owned. */
-static char *name_copy(const rs_journal *journal, rs_err *err) {
-  rs_text path = {0};
-  rs_text_printf(&path, "%s.new", journal->path);
-  if (rs_text_check(&path, err) == RS_OK) return path.data;
-  rs_text_clear(&path);
-  return NULL;
-}
-
-/* A process that was killed may have left one. */
-static rs_status remove_copy(const rs_journal *journal, rs_err *err) {
-  char *path = name_copy(journal, err);
-  if (path == NULL) return RS_MEMORY;
-  (void)unlink(path);
-  free(path);
-  return RS_OK;
+/* Where a journal is written anew. */
+static rs_status name_copy(const rs_journal *journal, char path[RS_PATH_CHARS], rs_err *err) {
+  if (snprintf(path, RS_PATH_CHARS, "%s.new", journal->path) < RS_PATH_CHARS) return RS_OK;
+  return rs_fail(err, RS_IO, "%s: the path is too long", journal->path);
 }
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
@@ -157,14 +157,15 @@ static rs_status read_all(rs_journal *journal, rs_journal_reader *each, void *co
 rs_status rs_journal_open(const char *directory, bool fresh, rs_journal_reader *each, void *context,
                           rs_journal *journal, rs_err *err) {
   *journal = (rs_journal){.file = -1, .opened = rs_seconds()};
-  char *folder;
+  char *folder, copy[RS_PATH_CHARS];
   RS_TRY(rs_work_folder_make(directory, &folder, err));
-  journal->path = rs_path_join(folder, "journal", err);
+  rs_status status = rs_folder_path(folder, "journal", journal->path, err);
   free(folder);
-  if (journal->path == NULL) return RS_MEMORY;
+  RS_TRY(status);
+  RS_TRY(name_copy(journal, copy, err));
   journal->file = open(journal->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (journal->file == -1) return fail_errno(journal, "cannot write", err);
-  RS_TRY(remove_copy(journal, err));
+  (void)unlink(copy); /* a process that was killed may have left one */
   RS_TRY(fresh ? begin(journal, err) : read_all(journal, each, context, err));
   return rs_journal_sync(journal, err);
 }
@@ -186,16 +187,13 @@ rs_status rs_journal_scan(const char *directory, rs_journal_reader *each, void *
   rs_journal journal = {.file = -1};
   char *folder;
   RS_TRY(rs_work_folder_find(directory, &folder, err));
-  journal.path = rs_path_join(folder, "journal", err);
-  rs_status status = journal.path != NULL ? scan_file(&journal, each, context, err) : RS_MEMORY;
+  rs_status status = rs_folder_path(folder, "journal", journal.path, err);
   free(folder);
-  rs_journal_close(&journal);
-  return status;
+  return status == RS_OK ? scan_file(&journal, each, context, err) : status;
 }
 
 void rs_journal_close(rs_journal *journal) {
   if (journal->file != -1) close(journal->file);
-  free(journal->path);
   *journal = (rs_journal){.file = -1};
 }
 
@@ -236,18 +234,14 @@ static rs_status put_record(rs_journal *journal, const rs_cell_key *key, const v
 
 /* Cells that take long are worth a call each. Those that are soon done share one: a disk takes milliseconds for it, and
  * a thousand cells may take no more. */
-static rs_status settle(rs_journal *journal, rs_err *err) {
-  static const double share = 0.02;
-  return journal->syncing <= share * (rs_seconds() - journal->opened) ? rs_journal_sync(journal, err) : RS_OK;
-}
-
 rs_status rs_journal_add(rs_journal *journal, const rs_cell_key *key, const rs_text *data, uint64_t *offset,
                          rs_err *err) {
+  static const double share = 0.02;
   uint64_t place = journal->end;
   RS_TRY(rs_text_check(data, err));
   RS_TRY(put_record(journal, key, rs_text_string(data), data->length, err));
   *offset = place;
-  return settle(journal, err);
+  return journal->syncing <= share * (rs_seconds() - journal->opened) ? rs_journal_sync(journal, err) : RS_OK;
 }
 
 rs_status rs_journal_sync(rs_journal *journal, rs_err *err) {
@@ -317,8 +311,8 @@ static rs_status replace(rs_journal *journal, rs_journal *copy, rs_err *err) {
 }
 
 static rs_status write_anew(rs_journal *journal, const compaction *c, uint64_t skip, rs_err *err) {
-  rs_journal copy = {.file = -1, .path = name_copy(journal, err)};
-  if (copy.path == NULL) return RS_MEMORY;
+  rs_journal copy = {.file = -1};
+  RS_TRY(name_copy(journal, copy.path, err));
   copy.file = open(copy.path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
   rs_status status = copy.file != -1 ? fill_copy(c, skip, &copy, err) : fail_errno(&copy, "cannot write", err);
   if (status == RS_OK) status = replace(journal, &copy, err);

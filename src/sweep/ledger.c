@@ -48,29 +48,23 @@ static rs_status note_record(void *context, const rs_cell_key *key, uint64_t off
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-static rs_status make_lists(rs_ledger *ledger, rs_err *err) {
-  size_t count = ledger->count;
-  ledger->roles = rs_alloc(count, sizeof *ledger->roles, err);
-  ledger->keys = rs_alloc(count, sizeof *ledger->keys, err);
-  ledger->others = rs_alloc(count, sizeof *ledger->others, err);
-  ledger->places = rs_alloc(count, sizeof *ledger->places, err);
-  ledger->weights = rs_alloc(count, sizeof *ledger->weights, err);
-  ledger->by_key = rs_alloc(count, sizeof *ledger->by_key, err);
-  if (ledger->roles == NULL || ledger->keys == NULL || ledger->others == NULL || ledger->places == NULL ||
-      ledger->weights == NULL || ledger->by_key == NULL)
-    return RS_MEMORY;
-  RS_TRY(rs_cell_roles_make(ledger->experiment, ledger->cells, count, ledger->roles, err));
-  RS_TRY(rs_cell_keys_make(ledger->experiment, ledger->isa, ledger->cells, ledger->roles, count, ledger->keys, err));
+rs_status rs_ledger_make(const rs_experiment *experiment, const char *isa, rs_ledger *ledger, rs_err *err) {
+  rs_arena *arena = &ledger->arena;
+  *ledger = (rs_ledger){.experiment = experiment, .isa = isa, .journal.file = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
+  RS_TRY(rs_experiment_cells(experiment, &ledger->cells, &ledger->count, err));
+  size_t count = ledger->wanted = ledger->count;
+  ledger->roles = rs_arena_take(arena, count, sizeof *ledger->roles);
+  ledger->keys = rs_arena_take(arena, count, sizeof *ledger->keys);
+  ledger->others = rs_arena_take(arena, count, sizeof *ledger->others);
+  ledger->places = rs_arena_take(arena, count, sizeof *ledger->places);
+  ledger->weights = rs_arena_take(arena, count, sizeof *ledger->weights);
+  ledger->by_key = rs_arena_take(arena, count, sizeof *ledger->by_key);
+  RS_TRY(rs_arena_check(arena, err));
+  RS_TRY(rs_cell_roles_make(experiment, ledger->cells, count, ledger->roles, err));
+  RS_TRY(rs_cell_keys_make(experiment, isa, ledger->cells, ledger->roles, count, ledger->keys, err));
   for (size_t i = 0; i < count; i++) ledger->by_key[i] = i;
   qsort_r(ledger->by_key, count, sizeof *ledger->by_key, compare_keys, ledger->keys);
   return RS_OK;
-}
-
-rs_status rs_ledger_make(const rs_experiment *experiment, const char *isa, rs_ledger *ledger, rs_err *err) {
-  *ledger = (rs_ledger){.experiment = experiment, .isa = isa, .journal.file = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
-  RS_TRY(rs_experiment_cells(experiment, &ledger->cells, &ledger->count, err));
-  ledger->wanted = ledger->count;
-  return make_lists(ledger, err);
 }
 
 void rs_ledger_leave(rs_ledger *ledger, size_t cell) {
@@ -88,12 +82,7 @@ void rs_ledger_close(rs_ledger *ledger) {
   rs_journal_close(&ledger->journal);
   (void)pthread_mutex_destroy(&ledger->lock);
   free(ledger->cells);
-  free(ledger->roles);
-  free(ledger->keys);
-  free(ledger->others);
-  free(ledger->places);
-  free(ledger->weights);
-  free(ledger->by_key);
+  rs_arena_clear(&ledger->arena);
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */

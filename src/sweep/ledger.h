@@ -9,6 +9,16 @@
 
 #include "run.h"
 
+/* ---- paths ------------------------------------------------------------------------------------------------------- */
+
+enum { RS_PATH_CHARS = 4096 };
+
+/* The path of what is called so in a folder. RS_IO for one that no system call would take. */
+rs_status rs_folder_path(const char *directory, const char *name, char path[RS_PATH_CHARS], rs_err *err);
+
+/* Whether something is. */
+bool rs_folder_has(const char *directory, const char *name);
+
 /* ---- journal --------------------------------------------------------------------------------------------------- */
 
 /* The journal of a folder: a record for each cell that is done, added behind the others and on the disk before the run
@@ -22,8 +32,8 @@ typedef struct rs_cell_key {
 } rs_cell_key;
 
 typedef struct rs_journal {
-  int file;       /* -1: closed */
-  char *path;     /* owned */
+  int file; /* -1: closed */
+  char path[RS_PATH_CHARS];
   uint64_t end;   /* bytes that are written, */
   uint64_t solid; /* and that are on the disk for sure */
   double opened;  /* seconds of the clock, when this was */
@@ -73,8 +83,6 @@ rs_status rs_journal_read(const rs_journal *journal, uint64_t offset, rs_text *d
 
 /* ---- cell key -------------------------------------------------------------------------------------------------- */
 
-/* What determines a cell's numbers, as a key by which its record is found again. */
-
 /* Raised when a record holds something else, a key is made in another way, or last digits change whatever the kinds. */
 enum { RS_CELL_SCHEMA = 4 };
 
@@ -95,6 +103,7 @@ rs_status rs_cell_keys_make(const rs_experiment *experiment, const char *isa, co
  * cell, however many there are; results stand in the journal. */
 
 typedef struct rs_ledger {
+  rs_arena arena;                  /* of the lists here but for cells */
   const rs_experiment *experiment; /* borrowed */
   const char *isa;                 /* the instruction set whose numbers these are; borrowed */
   rs_cell *cells;                  /* (count,) as all here */
@@ -153,8 +162,6 @@ rs_status rs_ledger_read(const rs_ledger *ledger, size_t index, rs_cell_state *s
 
 /* ---- record ---------------------------------------------------------------------------------------------------- */
 
-/* A cell's results as bytes of a journal. */
-
 /* Adds what a run has found for a cell: status and message, values, errors, curves, times. */
 void rs_cell_record_write(const rs_experiment *experiment, const rs_cell_state *state, rs_text *record);
 
@@ -172,8 +179,6 @@ void rs_cell_record_digest(const uint8_t *record, size_t length, uint8_t digest[
 
 /* ---- target ---------------------------------------------------------------------------------------------------- */
 
-/* The folder that a run writes into. */
-
 /* Refuses a folder in which something stands under our names that no run has made, or that is no file. RS_IO,
  * RS_MEMORY. */
 rs_status rs_target_check(const rs_experiment *experiment, const char *directory, rs_err *err);
@@ -187,8 +192,6 @@ rs_status rs_target_write(const rs_ledger *ledger, const char *directory, bool p
 
 /* ---- shard file ------------------------------------------------------------------------------------------------ */
 
-/* shard.json: what a folder with a part of a sweep holds. */
-
 #define RS_SHARD_FILE "shard.json"
 
 typedef struct rs_shard_file {
@@ -201,9 +204,6 @@ typedef struct rs_shard_file {
 
 /* Writes directory/shard.json. RS_IO, RS_MEMORY. */
 rs_status rs_shard_file_write(const rs_ledger *ledger, rs_sweep_shard shard, const char *directory, rs_err *err);
-
-/* Whether something is called so there. */
-bool rs_shard_file_there(const char *directory);
 
 /* Reads it. RS_INPUT where there is none, or it is no such file; RS_IO, RS_MEMORY. Clear it in any case. */
 rs_status rs_shard_file_read(const char *directory, rs_shard_file *file, rs_err *err);

@@ -7,15 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *role_name(rs_role role) {
-  static const char *const names[] = {"key", "index", "value", "error", "status"};
-  return names[role];
-}
-
-static const char *better_name(rs_better better) {
-  static const char *const names[] = {"", "higher", "lower"};
-  return names[better];
-}
+static const char *const role_names[] = {"key", "index", "value", "error", "status"};
+static const char *const better_names[] = {"", "higher", "lower"};
+static const char *const map_names[] = {"",        "x",        "y",     "panel", "mark", "bin_end",
+                                        "samples", "category", "strip", "mass",  "low",  "high"};
 
 /* An object of texts, or NULL when any has no room: json_pack leaves such a key out without a word. */
 static json_t *object_of(const char *const (*pairs)[2], size_t count) {
@@ -26,12 +21,6 @@ static json_t *object_of(const char *const (*pairs)[2], size_t count) {
       return NULL;
     }
   return object;
-}
-
-static const char *map_name(rs_map_part part) {
-  static const char *const names[] = {"",        "x",        "y",     "panel", "mark", "bin_end",
-                                      "samples", "category", "strip", "mass",  "low",  "high"};
-  return names[part];
 }
 
 /* Appends `entry` with `child` as its `key`, and takes both; `status` is how the child came about. */
@@ -47,29 +36,26 @@ static rs_status append_with(json_t *list, json_t *entry, const char *key, json_
 static json_t *column_entry(const rs_out_column *column) {
   enum { ALWAYS = 6 };
   const char *pairs[ALWAYS + 3][2] = {{"name", column->name},
-                                      {"role", role_name(column->role)},
+                                      {"role", role_names[column->role]},
                                       {"unit", column->unit},
                                       {"axis", column->log_axis ? "log" : "linear"},
-                                      {"better", better_name(column->better)},
+                                      {"better", better_names[column->better]},
                                       {"summary", column->summary}};
   size_t count = ALWAYS;
-  if (column->map != RS_MAP_NONE) pairs[count][0] = "map", pairs[count++][1] = map_name(column->map);
+  if (column->map != RS_MAP_NONE) pairs[count][0] = "map", pairs[count++][1] = map_names[column->map];
   if (column->integer) pairs[count][0] = "type", pairs[count++][1] = "integer";
   if (column->sourced || column->tasked)
     pairs[count][0] = "reads", pairs[count++][1] = column->sourced ? "source" : "task";
   return object_of((const char *const(*)[2])pairs, count);
 }
 
-static rs_status add_columns(json_t *list, const rs_out_columns *columns, rs_err *err) {
-  for (size_t i = 0; i < columns->count; i++) RS_TRY(rs_manifest_append(list, column_entry(&columns->columns[i]), err));
-  return RS_OK;
-}
-
 static rs_status add_file(json_t *files, const rs_experiment *experiment, const char *name, int metric, rs_err *err) {
   rs_out_columns columns;
   RS_TRY(rs_columns_make(experiment, metric, &columns, err));
   json_t *list = json_array();
-  rs_status status = add_columns(list, &columns, err);
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < columns.count && status == RS_OK; i++)
+    status = rs_manifest_append(list, column_entry(&columns.columns[i]), err);
   free(columns.columns);
   const char *const pairs[][2] = {{"file", name}};
   return append_with(files, object_of(pairs, RS_COUNT(pairs)), "columns", list, status, err);
@@ -109,24 +95,23 @@ static rs_status add_stages(json_t *kinds, const rs_method *method, const rs_set
   return lscale != NULL ? add_kind(kinds, "lscale", &lscale->kind, err) : RS_OK;
 }
 
-static rs_status add_trained_stages(json_t *kinds, const rs_checkpoint *checkpoint, rs_err *err) {
-  const rs_recipe *lists[] = {checkpoint->recipes, checkpoint->tuned_recipes};
-  for (size_t l = 0; l < RS_COUNT(lists); l++)
-    for (size_t r = 0; r < checkpoint->recipe_count && lists[l] != NULL; r++)
-      RS_TRY(add_stages(kinds, lists[l][r].method, &lists[l][r].settings, err));
+static rs_status add_recipes(json_t *kinds, const rs_recipe *recipes, size_t count, rs_err *err) {
+  for (size_t r = 0; r < count && recipes != NULL; r++)
+    RS_TRY(add_stages(kinds, recipes[r].method, &recipes[r].settings, err));
   return RS_OK;
 }
 
 rs_status rs_manifest_kinds(json_t *kinds, const rs_experiment *experiment, rs_err *err) {
-  for (size_t i = 0; i < experiment->model_count && experiment->checkpoints != NULL; i++)
-    RS_TRY(add_trained_stages(kinds, &experiment->checkpoints[i], err));
+  for (size_t i = 0; i < experiment->model_count && experiment->checkpoints != NULL; i++) {
+    const rs_checkpoint *checkpoint = &experiment->checkpoints[i];
+    RS_TRY(add_recipes(kinds, checkpoint->recipes, checkpoint->recipe_count, err));
+    RS_TRY(add_recipes(kinds, checkpoint->tuned_recipes, checkpoint->recipe_count, err));
+  }
   for (size_t i = 0; i < experiment->methods.count; i++) {
     const rs_variant *variant = &experiment->methods.items[i];
     if (variant->method != NULL) RS_TRY(add_stages(kinds, variant->method, &variant->settings, err));
-    for (size_t m = 0; m < experiment->model_count && variant->published; m++) {
-      const rs_recipe *published = &experiment->models[m].published;
-      RS_TRY(add_stages(kinds, published->method, &published->settings, err));
-    }
+    for (size_t m = 0; m < experiment->model_count && variant->published; m++)
+      RS_TRY(add_recipes(kinds, &experiment->models[m].published, 1, err));
   }
   if (experiment->checkpoints != NULL) RS_TRY(add_kind(kinds, "task", &experiment->task.task->kind, err));
   for (size_t i = 0; i < experiment->sources.count; i++)
@@ -168,14 +153,6 @@ static rs_status list_task(json_t *sources, const rs_experiment *experiment, rs_
   return append_with(sources, object_of(pairs, RS_COUNT(pairs)), "caption", phrases, status, err);
 }
 
-/* What a checkpoint's own heads held, on which sequences. */
-static rs_status add_read(json_t *phrases, const rs_experiment *experiment, const rs_variant *variant, rs_err *err) {
-  char words[96];
-  if (!variant->source->of_model || experiment->task.task == NULL) return RS_OK; /* else a text, which it names */
-  snprintf(words, sizeof words, "of %.80s", experiment->task.task->kind.name);
-  return add_amount(phrases, experiment, words, err);
-}
-
 static rs_status list_sources(json_t *sources, const rs_experiment *experiment, rs_err *err) {
   if (experiment->sources.count == 0) return list_task(sources, experiment, err);
   for (size_t i = 0; i < experiment->sources.count; i++) {
@@ -183,7 +160,11 @@ static rs_status list_sources(json_t *sources, const rs_experiment *experiment, 
     const char *const pairs[][2] = {{"name", variant->label}, {"kind", variant->source->kind.name}};
     json_t *phrases = json_array();
     rs_status status = add_phrases(phrases, variant, err);
-    if (status == RS_OK) status = add_read(phrases, experiment, variant, err);
+    if (status == RS_OK && variant->source->of_model && experiment->task.task != NULL) { /* else it names a text */
+      char words[96];
+      snprintf(words, sizeof words, "of %.80s", experiment->task.task->kind.name);
+      status = add_amount(phrases, experiment, words, err);
+    }
     RS_TRY(append_with(sources, object_of(pairs, RS_COUNT(pairs)), "caption", phrases, status, err));
   }
   return rs_observes(experiment) ? list_task(sources, experiment, err) : RS_OK;
@@ -191,7 +172,7 @@ static rs_status list_sources(json_t *sources, const rs_experiment *experiment, 
 
 /* ---- files that lists were read from ----------------------------------------------------------------------------- */
 
-/* Adds a file with the fingerprint it had when it was read, once. */
+/* A file with the fingerprint it had when it was read, once. */
 static rs_status add_input(json_t *inputs, const rs_value *value, rs_err *err) {
   for (size_t i = 0; i < json_array_size(inputs); i++)
     if (strcmp(json_string_value(json_object_get(json_array_get(inputs, i), "file")), value->file) == 0) return RS_OK;
@@ -278,24 +259,11 @@ char *rs_manifest_dump(const json_t *manifest) {
   return text;
 }
 
-/* What only experiments with checkpoints have; NULL, which is no member, for others. */
-typedef struct trained {
-  json_t *task, *checkpoints;
-} trained;
-
-static rs_status list_trained(const rs_output *output, trained *lists, rs_err *err) {
-  const rs_experiment *experiment = output->experiment;
-  *lists = (trained){0};
-  if (experiment->checkpoints == NULL) return RS_OK;
-  *lists = (trained){json_object(), json_array()};
-  RS_TRY(rs_manifest_task(experiment, lists->task, err));
-  return rs_manifest_checkpoints(experiment, &output->totals, lists->checkpoints, err);
-}
-
 rs_status rs_manifest_write(const rs_output *output, const rs_text *config, rs_text *out, rs_err *err) {
   char sha[65];
-  trained lists;
   const rs_experiment *experiment = output->experiment;
+  bool trained = experiment->checkpoints != NULL;
+  json_t *task = trained ? json_object() : NULL, *checkpoints = trained ? json_array() : NULL; /* NULL: no member */
   json_t *files = json_array(), *kinds = json_array(), *inputs = json_array(), *sources = json_array(),
          *contents = json_array();
   rs_status status = list_files(files, experiment, err);
@@ -303,16 +271,15 @@ rs_status rs_manifest_write(const rs_output *output, const rs_text *config, rs_t
   if (status == RS_OK) status = list_sources(sources, experiment, err);
   if (status == RS_OK) status = rs_manifest_inputs(inputs, experiment, err);
   if (status == RS_OK) status = list_contents(contents, output, err);
-  rs_status last = list_trained(output, &lists, err);
-  if (status == RS_OK) status = last;
+  if (status == RS_OK && trained) status = rs_manifest_task(experiment, task, err);
+  if (status == RS_OK && trained) status = rs_manifest_checkpoints(experiment, &output->totals, checkpoints, err);
   rs_sha256_hex(rs_text_string(config), config->length, sha);
-  json_t *manifest =
-      json_pack("{s:s, s:s, s:s, s:o*, s:s, s:s, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o, s:o, s:o}", "name",
-                experiment->name, "program", "ropescope", "version", ROPESCOPE_VERSION, "incomplete",
-                incomplete(output), "config", rs_text_string(config), "config_sha256", sha, "machine", machine(),
-                "engine", engine(output), "kinds", kinds, "sources", sources, "task", lists.task, "checkpoints",
-                lists.checkpoints, "inputs", inputs, "files", files, "contents", contents);
-  size_t members = 12 + (experiment->checkpoints != NULL ? 2 : 0) + (output->totals.written != output->cells);
+  json_t *manifest = json_pack("{s:s, s:s, s:s, s:o*, s:s, s:s, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o, s:o, s:o}", "name",
+                               experiment->name, "program", "ropescope", "version", ROPESCOPE_VERSION, "incomplete",
+                               incomplete(output), "config", rs_text_string(config), "config_sha256", sha, "machine",
+                               machine(), "engine", engine(output), "kinds", kinds, "sources", sources, "task", task,
+                               "checkpoints", checkpoints, "inputs", inputs, "files", files, "contents", contents);
+  size_t members = 12 + (trained ? 2 : 0) + (output->totals.written != output->cells);
   char *text = json_object_size(manifest) == members ? rs_manifest_dump(manifest) : NULL;
   if (status == RS_OK && text == NULL) status = rs_manifest_no_memory(err);
   if (status == RS_OK) rs_text_puts(out, text);

@@ -6,6 +6,18 @@
 #include <math.h>
 #include <string.h>
 
+rs_status rs_manifest_no_memory(rs_err *err) {
+  return rs_fail(err, RS_MEMORY, "out of memory for manifest.json");
+}
+
+rs_status rs_manifest_append(json_t *list, json_t *entry, rs_err *err) {
+  return json_array_append_new(list, entry) == 0 ? RS_OK : rs_manifest_no_memory(err);
+}
+
+rs_status rs_manifest_set(json_t *object, const char *key, json_t *value, rs_err *err) {
+  return json_object_set_new(object, key, value) == 0 ? RS_OK : rs_manifest_no_memory(err);
+}
+
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
 
 /* {"steps": "1000", ...}: values as configs have them. */
@@ -32,38 +44,26 @@ static rs_status put_part(json_t *object, const char *key, const rs_settings *se
 
 /* ---- the task ---------------------------------------------------------------------------------------------------- */
 
-static rs_status put_best_losses(const rs_experiment *experiment, json_t *list, rs_err *err) {
-  const rs_task_kind *kind = experiment->task.task;
+/* What is known of each length: the best loss, null where nobody knows, and, where sequences are pictures or films,
+ * their grid (`grids` NULL: none). */
+static rs_status put_lengths(const rs_experiment *experiment, json_t *losses, json_t *grids, rs_err *err) {
   rs_task task;
   RS_TRY(rs_checkpoint_task(experiment, 0, &task, err));
   rs_status status = RS_OK;
   for (size_t i = 0; i < experiment->length_count && status == RS_OK; i++) {
-    size_t length = experiment->lengths[i];
+    json_int_t length = (json_int_t)experiment->lengths[i];
     rs_example_shape shape;
-    bool known = kind->best_loss != NULL && kind->shape(task.state, length, &shape, NULL) == RS_OK;
-    double best = known ? kind->best_loss(task.state, length) : NAN;
-    status = rs_manifest_append(list,
-                                json_pack("{s:I, s:o}", "length_tokens", (json_int_t)length, "nats",
-                                          isnan(best) ? json_null() : json_real(best)),
-                                err);
-  }
-  rs_task_clear(&task);
-  return status;
-}
-
-/* What the lengths are where sequences are pictures or films. */
-static rs_status put_grids(const rs_experiment *experiment, json_t *list, rs_err *err) {
-  rs_task task;
-  RS_TRY(rs_checkpoint_task(experiment, 0, &task, err));
-  rs_status status = RS_OK;
-  for (size_t i = 0; i < experiment->length_count && status == RS_OK; i++) {
-    rs_example_shape shape;
-    if (task.kind->shape(task.state, experiment->lengths[i], &shape, NULL) != RS_OK) continue;
-    status = rs_manifest_append(list,
-                                json_pack("{s:I, s:I, s:I, s:I}", "length_tokens", (json_int_t)experiment->lengths[i],
-                                          "frames", (json_int_t)shape.frames, "rows", (json_int_t)shape.rows, "columns",
-                                          (json_int_t)shape.columns),
-                                err);
+    bool fits = task.kind->shape(task.state, (size_t)length, &shape, NULL) == RS_OK;
+    double best = fits && task.kind->best_loss != NULL ? task.kind->best_loss(task.state, (size_t)length) : NAN;
+    status = rs_manifest_append(
+        losses, json_pack("{s:I, s:o}", "length_tokens", length, "nats", isnan(best) ? json_null() : json_real(best)),
+        err);
+    if (status == RS_OK && fits && grids != NULL)
+      status = rs_manifest_append(grids,
+                                  json_pack("{s:I, s:I, s:I, s:I}", "length_tokens", length, "frames",
+                                            (json_int_t)shape.frames, "rows", (json_int_t)shape.rows, "columns",
+                                            (json_int_t)shape.columns),
+                                  err);
   }
   rs_task_clear(&task);
   return status;
@@ -93,20 +93,11 @@ rs_status rs_manifest_task(const rs_experiment *experiment, json_t *task, rs_err
     RS_TRY(rs_manifest_append(json_object_get(task, "parts"), json_string(parts[p]), err));
   RS_TRY(put_part(task, "parameters", &variant->settings, err));
   RS_TRY(rs_manifest_set(task, "best_loss", json_array(), err));
-  RS_TRY(put_best_losses(experiment, json_object_get(task, "best_loss"), err));
-  if (variant->task->form != RS_VISION) return RS_OK;
-  RS_TRY(rs_manifest_set(task, "grids", json_array(), err));
-  return put_grids(experiment, json_object_get(task, "grids"), err);
+  if (variant->task->form == RS_VISION) RS_TRY(rs_manifest_set(task, "grids", json_array(), err));
+  return put_lengths(experiment, json_object_get(task, "best_loss"), json_object_get(task, "grids"), err);
 }
 
 /* ---- checkpoints ------------------------------------------------------------------------------------------------- */
-
-static size_t count_numbers(const rs_transformer *transformer) {
-  size_t count = 0;
-  for (size_t i = 0; i < transformer->tensor_count; i++)
-    count += transformer->tensors[i].rows * transformer->tensors[i].columns;
-  return count;
-}
 
 /* Appends the text as a phrase, and clears it. */
 static rs_status add_phrase(json_t *phrases, rs_text *text, rs_err *err) {
@@ -116,30 +107,22 @@ static rs_status add_phrase(json_t *phrases, rs_text *text, rs_err *err) {
   return status;
 }
 
-/* "64 tokens", "6 × 6 patches", "4 frames of 3 × 3 patches" */
-static rs_status say_length(const rs_experiment *experiment, size_t length, rs_text *text, rs_err *err) {
-  rs_example_shape shape = {0};
-  rs_task task;
-  RS_TRY(rs_checkpoint_task(experiment, 0, &task, err));
-  (void)task.kind->shape(task.state, length, &shape, NULL);
-  rs_task_clear(&task);
-  if (shape.patch_numbers == 0) {
-    rs_text_printf(text, "%zu tokens", length);
-    return RS_OK;
-  }
-  if (shape.frames > 1) rs_text_printf(text, "%zu frames of ", shape.frames);
-  rs_text_printf(text, "%zu \u00d7 %zu patches", shape.rows, shape.columns);
-  return RS_OK;
-}
-
+/* "trained here, 100 steps at 64 tokens", "... 6 × 6 patches", "... 4 frames of 3 × 3 patches" */
 static rs_status say_training(const rs_experiment *experiment, const char *verb, const rs_training *training,
                               json_t *phrases, rs_err *err) {
+  rs_example_shape shape = {0};
+  rs_task task;
   rs_text text = {0};
+  RS_TRY(rs_checkpoint_task(experiment, 0, &task, err));
+  (void)task.kind->shape(task.state, training->length, &shape, NULL);
+  rs_task_clear(&task);
   rs_text_printf(&text, "%s here, %zu steps at ", verb, training->steps);
-  rs_status status = say_length(experiment, training->length, &text, err);
-  if (status == RS_OK) return add_phrase(phrases, &text, err);
-  rs_text_clear(&text);
-  return status;
+  if (shape.frames > 1 && shape.patch_numbers > 0) rs_text_printf(&text, "%zu frames of ", shape.frames);
+  if (shape.patch_numbers > 0)
+    rs_text_printf(&text, "%zu \u00d7 %zu patches", shape.rows, shape.columns);
+  else
+    rs_text_printf(&text, "%zu tokens", training->length);
+  return add_phrase(phrases, &text, err);
 }
 
 /* `numbers` 0: not known, for it could not be made. */
@@ -153,21 +136,15 @@ static rs_status put_caption(const rs_experiment *experiment, const rs_checkpoin
   return add_phrase(phrases, &text, err);
 }
 
-/* ["v3"] */
-static rs_status put_arithmetic(const rs_totals *totals, size_t model, json_t *words, rs_err *err) {
-  for (size_t i = 0; i < totals->arithmetic_count; i++)
-    if (totals->arithmetic[i].model == model)
-      RS_TRY(rs_manifest_append(words, json_string(totals->arithmetic[i].words), err));
-  return RS_OK;
-}
-
 static rs_status put_checkpoint(const rs_experiment *experiment, size_t model, json_t *entry, rs_err *err) {
   const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
   rs_transformer *begun = NULL;
   rs_err why = {0};
   if (rs_checkpoint_create(experiment, model, 0, &begun, &why) == RS_MEMORY)
     return rs_fail(err, RS_MEMORY, "%s", why.message);
-  size_t numbers = begun != NULL ? count_numbers(begun) : 0;
+  size_t numbers = 0;
+  for (size_t i = 0; begun != NULL && i < begun->tensor_count; i++)
+    numbers += begun->tensors[i].rows * begun->tensors[i].columns;
   rs_transformer_free(begun);
   RS_TRY(rs_manifest_set(entry, "name", json_string(experiment->models[model].name), err));
   RS_TRY(rs_manifest_set(entry, "form", json_string(rs_form_words[experiment->task.task->form]), err));
@@ -187,7 +164,9 @@ rs_status rs_manifest_checkpoints(const rs_experiment *experiment, const rs_tota
     RS_TRY(rs_manifest_append(checkpoints, entry, err));
     RS_TRY(put_checkpoint(experiment, m, entry, err));
     RS_TRY(rs_manifest_set(entry, "arithmetic", json_array(), err));
-    RS_TRY(put_arithmetic(totals, m, json_object_get(entry, "arithmetic"), err));
+    for (size_t i = 0; i < totals->arithmetic_count; i++)
+      if (totals->arithmetic[i].model == m)
+        RS_TRY(rs_manifest_append(json_object_get(entry, "arithmetic"), json_string(totals->arithmetic[i].words), err));
   }
   return RS_OK;
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What is noted of a cell's record. */
 typedef struct noted {
@@ -241,19 +240,12 @@ static rs_status join_locked(merge *m, const rs_run_options *options, rs_run_sum
   return rs_target_write(ledger, options->directory, options->partial, summary, err);
 }
 
-/* Whether the results have cells that the shards need not have. */
-static bool has_journal(const char *directory) {
-  char *path = rs_path_join(directory, RS_WORK_FOLDER "/journal", NULL);
-  bool there = path != NULL && access(path, F_OK) == 0;
-  free(path);
-  return there;
-}
-
 static rs_status join(merge *m, const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
   rs_folder_lock lock;
   RS_TRY(each_folder(m, note_record, join_notes, err));
-  /* before a folder is made for what cannot be */
-  if (!options->resume || !has_journal(options->directory)) RS_TRY(check_missing(m, options->partial, err));
+  /* before a folder is made for what cannot be; the results may have cells that the shards need not have */
+  if (!options->resume || !rs_folder_has(options->directory, RS_WORK_FOLDER "/journal"))
+    RS_TRY(check_missing(m, options->partial, err));
   RS_TRY(rs_make_directories(options->directory, err));
   RS_TRY(rs_folder_lock_take(options->directory, &lock, err));
   rs_status status = join_locked(m, options, summary, err);
@@ -280,14 +272,11 @@ static rs_status merge_with(const rs_experiment *experiment, const char *isa, me
   rs_ledger ledger;
   rs_status status = rs_ledger_make(experiment, isa, &ledger, err);
   m->ledger = &ledger;
-  m->cells = rs_alloc(ledger.count, sizeof *m->cells, err);
-  m->here = rs_alloc(ledger.count, sizeof *m->here, err);
-  m->touched = rs_alloc(ledger.count, sizeof *m->touched, err);
-  if (status == RS_OK && (m->cells == NULL || m->here == NULL || m->touched == NULL)) status = RS_MEMORY;
+  m->cells = rs_arena_take(&ledger.arena, ledger.count, sizeof *m->cells);
+  m->here = rs_arena_take(&ledger.arena, ledger.count, sizeof *m->here);
+  m->touched = rs_arena_take(&ledger.arena, ledger.count, sizeof *m->touched);
+  if (status == RS_OK) status = rs_arena_check(&ledger.arena, err);
   if (status == RS_OK) status = join(m, options, summary, err);
-  free(m->cells);
-  free(m->here);
-  free(m->touched);
   rs_ledger_close(&ledger);
   return status;
 }

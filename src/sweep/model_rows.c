@@ -21,6 +21,7 @@ typedef struct lane {
 
 /* The cells of one layer, or those of simulated sources. */
 typedef struct layer_run {
+  rs_arena arena; /* of the lists here and of lanes */
   const rs_model_rows *rows;
   bool of_model;
   size_t layer, sequences;
@@ -32,13 +33,9 @@ typedef struct layer_run {
   size_t lane_count;
 } layer_run;
 
-static const rs_variant *source_of(const rs_experiment *experiment, const rs_cell_state *cell) {
-  return &experiment->sources.items[cell->cell.axis[RS_BY_SOURCE]];
-}
-
 /* The layer that a cell observes: of simulated heads the first. */
 static size_t layer_of(const rs_experiment *experiment, const rs_cell_state *cell, bool *of_model) {
-  const rs_variant *source = source_of(experiment, cell);
+  const rs_variant *source = &experiment->sources.items[cell->cell.axis[RS_BY_SOURCE]];
   *of_model = source->source->of_model;
   return *of_model ? ((const rs_model_source *)source->params)->layer : 0;
 }
@@ -79,17 +76,13 @@ static void observe_at_once(layer_run *run, const job *one) {
 static rs_status observe_rows(layer_run *run, lane *thread, size_t index, rs_err *err) {
   const job *one = &run->jobs[index];
   rs_engine *engine = thread->content.engine;
+  *err = (rs_err){0};
+  thread->seen[index] = NULL;
   if (!run->work.needs.rows) return RS_OK;
   RS_TRY(fill(run, thread, one, err));
   rs_attention_job observed = rs_cell_job(&run->work, one->cell, &thread->content, one->head);
   RS_TRY(rs_engine_load(engine, &observed, err));
   return rs_engine_observe(engine, 0, run->work.query_count, &thread->seen[index], err);
-}
-
-static void observe_apart(layer_run *run, lane *thread, size_t index) {
-  thread->why[index] = (rs_err){0};
-  thread->seen[index] = NULL;
-  (void)observe_rows(run, thread, index, &thread->why[index]);
 }
 
 /* The content is made once more: the thread has gone on to other heads since. */
@@ -128,7 +121,7 @@ static void observe_sequences(layer_run *run) {
   for (size_t s = 0; s < run->sequences; s++) {
     lane *thread = &run->lanes[rs_engine_thread()];
     read_sequence(run, thread, s);
-    for (size_t j = 0; j < run->job_count; j++) observe_apart(run, thread, j);
+    for (size_t j = 0; j < run->job_count; j++) (void)observe_rows(run, thread, j, &thread->why[j]);
 #pragma omp ordered
     for (size_t j = 0; j < run->job_count; j++) show(run, thread, j);
   }
@@ -147,11 +140,11 @@ static size_t count_lanes(const layer_run *run) {
   return run->sequences < rs_engine_threads() ? run->sequences : rs_engine_threads();
 }
 
-static rs_status make_lane(const layer_run *run, lane *thread, rs_err *err) {
+static rs_status make_lane(layer_run *run, lane *thread, rs_err *err) {
   const rs_model_rows *rows = run->rows;
-  thread->seen = rs_alloc(run->job_count, sizeof(rs_observation *), err);
-  thread->why = rs_alloc(run->job_count, sizeof *thread->why, err);
-  if (thread->seen == NULL || thread->why == NULL) return RS_MEMORY;
+  thread->seen = rs_arena_take(&run->arena, run->job_count, sizeof(rs_observation *));
+  thread->why = rs_arena_take(&run->arena, run->job_count, sizeof *thread->why);
+  RS_TRY(rs_arena_check(&run->arena, err));
   RS_TRY(rs_content_reserve(&run->work, &thread->content, err));
   return run->of_model ? rs_block_reader_create(rows->context, rows->task, rows->length, &thread->reader, err) : RS_OK;
 }
@@ -159,8 +152,8 @@ static rs_status make_lane(const layer_run *run, lane *thread, rs_err *err) {
 static rs_status list_jobs(layer_run *run, rs_err *err) {
   size_t count = 0;
   for (size_t i = 0; i < run->batch.count; i++) count += run->batch.cells[i]->group.count;
-  run->jobs = rs_alloc(count, sizeof *run->jobs, err);
-  if (run->jobs == NULL) return RS_MEMORY;
+  run->jobs = rs_arena_take(&run->arena, count, sizeof *run->jobs);
+  RS_TRY(rs_arena_check(&run->arena, err));
   for (size_t i = 0; i < run->batch.count; i++)
     for (size_t h = 0; h < run->batch.cells[i]->group.count; h++)
       run->jobs[run->job_count++] = (job){run->batch.cells[i], run->batch.cells[i]->group.heads[h]};
@@ -180,18 +173,11 @@ static rs_status make_room(layer_run *run, rs_err *err) {
   run->work.encodings[rs_cell_method(run->batch.cells[0])] = (rs_encoding *)encoding; /* only read */
   RS_TRY(list_jobs(run, err));
   size_t count = count_lanes(run);
-  run->lanes = rs_alloc(count, sizeof *run->lanes, err);
-  if (run->lanes == NULL) return RS_MEMORY;
+  run->lanes = rs_arena_take(&run->arena, count, sizeof *run->lanes);
+  RS_TRY(rs_arena_check(&run->arena, err));
   run->lane_count = count;
   for (size_t i = 0; i < count; i++) RS_TRY(make_lane(run, &run->lanes[i], err));
   return RS_OK;
-}
-
-static void clear_lane(lane *thread) {
-  rs_block_reader_free(thread->reader);
-  rs_content_clear(&thread->content);
-  free(thread->seen);
-  free(thread->why);
 }
 
 /* ---- layers ------------------------------------------------------------------------------------------------------ */
@@ -216,13 +202,6 @@ static void observe_layer(layer_run *run) {
   }
 }
 
-/* As many as readings have: the task has had the length already. */
-static size_t count_sequences(const rs_model_rows *rows) {
-  rs_example_shape shape = {0};
-  (void)rows->task->kind->shape(rows->task->state, rows->length, &shape, NULL);
-  return rs_example_count(&shape, rows->experiment->sequences);
-}
-
 /* Whether two cells are observed together: both the model's own heads of one layer, or both simulated ones. */
 static bool same_layer(const rs_model_rows *rows, size_t one, size_t other) {
   bool first, second;
@@ -232,33 +211,33 @@ static bool same_layer(const rs_model_rows *rows, size_t one, size_t other) {
 
 /* The cells that are observed together with cell number `first`. */
 static rs_status observe_with(const rs_model_rows *rows, size_t first, rs_err *err) {
-  layer_run run = {.rows = rows};
+  layer_run run = {.rows = rows, .sequences = 1};
+  rs_example_shape shape = {0};
   run.layer = layer_of(rows->experiment, rows->cells[first], &run.of_model);
-  run.sequences = run.of_model ? count_sequences(rows) : 1;
+  (void)rows->task->kind->shape(rows->task->state, rows->length, &shape,
+                                NULL); /* the task has had the length already */
+  if (run.of_model) run.sequences = rs_example_count(&shape, rows->experiment->sequences); /* as readings have */
   run.batch = (rs_cell_batch){.experiment = rows->experiment, .model = rows->cells[first]->cell.axis[RS_BY_MODEL]};
-  run.batch.cells = rs_alloc(rows->count, sizeof(rs_cell_state *), err);
-  if (run.batch.cells == NULL) return RS_MEMORY;
+  run.batch.cells = rs_arena_take(&run.arena, rows->count, sizeof(rs_cell_state *));
+  RS_TRY(rs_arena_check(&run.arena, err));
   for (size_t i = first; i < rows->count; i++)
     if (same_layer(rows, first, i)) run.batch.cells[run.batch.count++] = rows->cells[i];
   observe_layer(&run);
-  for (size_t i = 0; i < run.lane_count; i++) clear_lane(&run.lanes[i]);
+  for (size_t i = 0; i < run.lane_count; i++) {
+    rs_block_reader_free(run.lanes[i].reader);
+    rs_content_clear(&run.lanes[i].content);
+  }
   if (run.work.experiment != NULL) rs_batch_work_clear(&run.work);
-  free(run.lanes);
-  free(run.jobs);
-  free(run.batch.cells);
+  rs_arena_clear(&run.arena);
   return RS_OK;
-}
-
-static bool is_first(const rs_model_rows *rows, size_t index) {
-  for (size_t i = 0; i < index; i++)
-    if (same_layer(rows, i, index)) return false;
-  return true;
 }
 
 void rs_model_rows_observe(const rs_model_rows *rows) {
   for (size_t i = 0; i < rows->count; i++) {
     rs_err why = {0};
-    if (!is_first(rows, i) || observe_with(rows, i, &why) == RS_OK) continue;
+    size_t first = 0;
+    while (!same_layer(rows, first, i)) first++;
+    if (first < i || observe_with(rows, i, &why) == RS_OK) continue;
     for (size_t k = i; k < rows->count; k++)
       if (same_layer(rows, i, k)) rs_cell_fail(rows->cells[k], &why);
   }

@@ -54,18 +54,16 @@ rs_status rs_output_begin(const rs_experiment *experiment, const char *directory
                           rs_err *err) {
   *output = (rs_output){
       .experiment = experiment, .directory = directory, .shown = shown, .count = CURVES + experiment->metrics.count};
-  output->files = rs_alloc(output->count, sizeof(rs_out_file *), err);
-  output->rows = rs_alloc(output->count, sizeof *output->rows, err);
-  output->sums = rs_alloc(output->count + 1, sizeof *output->sums, err); /* and config.yaml */
-  if (output->files == NULL || output->rows == NULL || output->sums == NULL) return RS_MEMORY;
+  output->files = rs_arena_take(&output->arena, output->count, sizeof(rs_out_file *));
+  output->rows = rs_arena_take(&output->arena, output->count, sizeof *output->rows);
+  output->sums = rs_arena_take(&output->arena, output->count + 1, sizeof *output->sums); /* and config.yaml */
+  RS_TRY(rs_arena_check(&output->arena, err));
   return open_files(output, err);
 }
 
 void rs_output_clear(rs_output *output) {
   for (size_t i = 0; i < output->count && output->files != NULL; i++) rs_out_file_free(output->files[i]);
-  free(output->files);
-  free(output->rows);
-  free(output->sums);
+  rs_arena_clear(&output->arena);
   free(output->totals.arithmetic);
 }
 

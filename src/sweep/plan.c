@@ -1,5 +1,6 @@
 /* What a run would take, from the sizes alone. */
 #include "costs.h"
+#include "run.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,10 +23,8 @@ static double bytes_of_tables(const rs_experiment *experiment, const rs_variant 
 
 /* The most that is alive at one time: every method's tables at the longest length, and the rows of one head. */
 static double peak_bytes(const rs_experiment *experiment) {
-  size_t longest = 0, dims = 0, views = 1;
+  size_t longest = rs_longest(experiment), dims = 0, views = 1;
   double bytes = 0;
-  for (size_t i = 0; i < experiment->length_count; i++)
-    longest = experiment->lengths[i] > longest ? experiment->lengths[i] : longest;
   for (size_t i = 0; i < experiment->model_count; i++)
     dims = experiment->models[i].head_dim > dims ? experiment->models[i].head_dim : dims;
   for (size_t i = 0; i < experiment->methods.count; i++) {

@@ -12,13 +12,14 @@ static const double most_work = 1e11;
 enum { MOST_CELLS = 256 };
 
 struct rs_portions {
+  rs_arena arena; /* of the lists here */
   rs_ledger *ledger;
   const rs_trained_watch *watch;
   size_t *lengths; /* of the experiment, the shortest first */
   size_t model, length;
   size_t *order; /* (count,) cells of that model and length that are to be done */
   size_t count;
-  bool together;         /* they make one portion */
+  bool together;         /* all are soon done: they make one portion and share their content, projections too */
   rs_cell_state *states; /* (MOST_CELLS,) */
   rs_text_model texts;
   rs_cell_batch batch; /* of the model and length that were run last, where it is open */
@@ -31,15 +32,11 @@ struct rs_portions {
 
 /* ---- the order of cells ------------------------------------------------------------------------------------------ */
 
-static bool hands_on(const rs_experiment *experiment, const rs_cell *cell) {
-  return experiment->sources.count > 0 && experiment->sources.items[cell->axis[RS_BY_SOURCE]].source->of_model;
-}
-
 /* Sorts by what is costly to make: a text's rows, then a method's projections; then a seed and source, whose content
  * all methods see. */
 static void rank_cell(const rs_experiment *experiment, const rs_cell *cell, size_t rank[6]) {
   const size_t *axis = cell->axis;
-  bool text = hands_on(experiment, cell), embed = rs_projects(experiment, cell);
+  bool text = rs_reads_model(experiment, cell), embed = rs_projects(experiment, cell);
   const size_t made[] = {text ? 1 + axis[RS_BY_SOURCE] : 0,
                          embed ? 1 + axis[RS_BY_METHOD] : 0,
                          axis[RS_BY_SEED],
@@ -71,21 +68,10 @@ static void list_cells(rs_portions *p) {
   qsort_r(p->order, p->count, sizeof *p->order, compare_cells, p->ledger);
 }
 
-static double most_here(void) {
-  return most_work * (double)rs_engine_threads();
-}
-
 static double work_of(const rs_portions *p, size_t cell) {
   const rs_experiment *experiment = p->ledger->experiment;
   if (!rs_needs_heads(experiment)) return 0;
   return rs_cell_work(experiment, &p->ledger->cells[cell]) * (double)experiment->models[p->model].head_dim;
-}
-
-/* Whether all cells are soon done: then all share their content, those with projections too. */
-static bool fit_together(const rs_portions *p) {
-  double work = 0;
-  for (size_t i = 0; i < p->count; i++) work += work_of(p, p->order[i]);
-  return p->count <= MOST_CELLS && work <= most_here();
 }
 
 /* How many cells from `first` on make a portion. */
@@ -98,9 +84,10 @@ static size_t portion_size(const rs_portions *p, size_t first) {
   if (p->together) return p->count;
   for (; first + size < p->count && size < MOST_CELLS; size++) {
     const rs_cell *cell = &cells[p->order[first + size]];
-    if (rs_projects(experiment, cell) != embed || hands_on(experiment, cell) != hands_on(experiment, head)) break;
+    if (rs_projects(experiment, cell) != embed) break;
+    if (rs_reads_model(experiment, cell) != rs_reads_model(experiment, head)) break;
     if (!embed) work += work_of(p, p->order[first + size]);
-    if (size > 0 && work > most_here()) break;
+    if (size > 0 && work > most_work * (double)rs_engine_threads()) break;
   }
   return size;
 }
@@ -128,7 +115,7 @@ static rs_status record(void *context, const rs_cell_state *state, rs_err *err) 
 static bool stop(void *context) {
   const rs_portions *p = context;
   if (p->team != NULL) return p->team->worst == RS_STOPPED;
-  return p->watch->stop != NULL && p->watch->stop(p->watch->context);
+  return rs_trained_stopped(p->watch);
 }
 
 static rs_status run_portion(rs_portions *p, size_t first, size_t size, rs_err *err) {
@@ -186,7 +173,9 @@ static rs_status open_batch(rs_portions *p, rs_err *err) {
 static rs_status run_batch(rs_portions *p, rs_err *err) {
   list_cells(p);
   if (p->count == 0) return RS_OK;
-  p->together = fit_together(p);
+  double work = 0;
+  for (size_t i = 0; i < p->count; i++) work += work_of(p, p->order[i]);
+  p->together = p->count <= MOST_CELLS && work <= most_work * (double)rs_engine_threads();
   rs_status status = open_batch(p, err);
   for (size_t first = 0, size; first < p->count && status == RS_OK; first += size) {
     size = portion_size(p, first);
@@ -208,13 +197,14 @@ rs_status rs_portions_open(rs_ledger *ledger, const rs_trained_watch *watch, rs_
   *portions = p;
   if (p == NULL) return RS_MEMORY;
   *p = (rs_portions){.ledger = ledger, .watch = watch, .telling = PTHREAD_MUTEX_INITIALIZER};
-  p->lengths = rs_alloc(experiment->length_count, sizeof *p->lengths, err);
-  p->order = rs_alloc(ledger->count, sizeof *p->order, err);
-  p->states = rs_alloc(MOST_CELLS, sizeof *p->states, err);
-  if (p->lengths == NULL || p->order == NULL || p->states == NULL) {
+  p->lengths = rs_arena_take(&p->arena, experiment->length_count, sizeof *p->lengths);
+  p->order = rs_arena_take(&p->arena, ledger->count, sizeof *p->order);
+  p->states = rs_arena_take(&p->arena, MOST_CELLS, sizeof *p->states);
+  rs_status status = rs_arena_check(&p->arena, err);
+  if (status != RS_OK) {
     rs_portions_close(p);
     *portions = NULL;
-    return RS_MEMORY;
+    return status;
   }
   memcpy(p->lengths, experiment->lengths, experiment->length_count * sizeof *p->lengths);
   qsort(p->lengths, experiment->length_count, sizeof *p->lengths, by_size);
@@ -226,9 +216,7 @@ void rs_portions_close(rs_portions *p) {
   close_batch(p);
   rs_text_model_clear(&p->texts);
   (void)pthread_mutex_destroy(&p->telling);
-  free(p->lengths);
-  free(p->order);
-  free(p->states);
+  rs_arena_clear(&p->arena);
   free(p);
 }
 

@@ -5,11 +5,8 @@
 #include "ledger.h"
 #include "work.h"
 
-/* ---- ranks ----------------------------------------------------------------------------------------------------- */
-
-/* Processes that run a sweep together, as messages between them. Rank 0 has the folder, hands out portions of cells and
- * takes the records of what is done.  what carries the messages is ranks_mpi.c, or nothing,
- * ranks_none.c. */
+/* Rank 0 has the folder, hands out portions of cells and takes the records of what is done. What carries the messages
+ * is ranks_mpi.c, or nothing, ranks_none.c. */
 
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
 
@@ -48,9 +45,7 @@ rs_status rs_ranks_refuse(rs_ranks *ranks, const rs_err *why);
 /* How many processes a launcher of MPI has started, by its environment; 0: none has. */
 size_t rs_ranks_launched(void);
 
-/* ---- rank part ------------------------------------------------------------------------------------------------- */
-
-/* What ranks say to each other, and what one of them runs. */
+/* ---- a rank's part ----------------------------------------------------------------------------------------------- */
 
 /* Tags of messages. HELLO: the digest of what is to be run, then the instruction set. ASK: the portion at hand is done,
  * or there is none. RECORD: the number of a cell, then its record. FAIL: a status, then a message. JOIN: the number of
@@ -66,9 +61,9 @@ enum {
   RS_RANK_END
 };
 
-/* Sleeps between two looks for messages, longer each time. Begin with 0. */
-extern const long rs_rank_longest_nap; /* ns */
-void rs_rank_nap(long *ns);
+/* Sleeps between two looks for messages, twice as long each time, `longest` ns at most. Begin with 0. */
+enum { RS_RANK_NAP = 2000000 };
+void rs_rank_nap(long *ns, long longest);
 
 /* Of what all ranks must agree in. */
 void rs_rank_digest(const rs_ledger *ledger, uint8_t digest[32]);
@@ -84,10 +79,10 @@ typedef struct rs_rank_part {
 /* As rs_portions_work, rs_trained_run. */
 rs_status rs_rank_part_run(rs_rank_part *part, rs_err *err);
 
-/* This rank's share of what all ranks do together: the rows of a cell, or the training that it reads. `stop` (NULL:
- * never) is asked for an end. As rs_rank_part_run. */
-rs_status rs_rank_part_join(rs_rank_part *part, rs_ranks *ranks, size_t cell, bool (*stop)(void *context),
-                            void *context, rs_err *err);
+/* This rank's share of what all ranks do together: the rows of a cell, or the training that it reads. `user` is asked
+ * for an end. As rs_rank_part_run. */
+rs_status rs_rank_part_join(rs_rank_part *part, rs_ranks *ranks, size_t cell, const rs_trained_watch *user,
+                            rs_err *err);
 void rs_rank_part_clear(rs_rank_part *part);
 
 /* ---- joint ----------------------------------------------------------------------------------------------------- */

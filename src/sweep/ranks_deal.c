@@ -17,6 +17,7 @@ typedef struct player {
 } player;
 
 typedef struct deal {
+  rs_arena arena; /* of the lists here and in the view */
   rs_ranks *ranks;
   rs_ledger *ledger, view; /* of all, and of the portion that rank 0 itself has */
   const rs_trained_watch *watch;
@@ -47,19 +48,15 @@ static void fail(deal *d, rs_status status, const char *message) {
   unlock(d);
 }
 
+static void fail_if_stopped(deal *d) {
+  if (rs_trained_stopped(d->watch)) fail(d, RS_STOPPED, "stopped");
+}
+
 static bool has_failed(deal *d) {
   lock(d);
   bool failed = d->err.status != RS_OK;
   unlock(d);
   return failed;
-}
-
-static void note_record(deal *d, size_t cell) {
-  lock(d);
-  d->unsynced = true;
-  d->cells_done++;
-  d->work_done += d->ledger->weights[cell];
-  unlock(d);
 }
 
 /* ---- what others say --------------------------------------------------------------------------------------------- */
@@ -83,8 +80,13 @@ static rs_status take_record(deal *d, const rs_rank_message *message, rs_err *er
   rs_text_add(&record, (const char *)message->data + sizeof cell, message->length - sizeof cell);
   rs_status status = rs_ledger_put(d->ledger, (size_t)cell, &record, err);
   rs_text_clear(&record);
-  if (status == RS_OK) note_record(d, (size_t)cell);
-  return status;
+  RS_TRY(status);
+  lock(d);
+  d->unsynced = true;
+  d->cells_done++;
+  d->work_done += d->ledger->weights[cell];
+  unlock(d);
+  return RS_OK;
 }
 
 static rs_status take_failure(const rs_rank_message *message, rs_err *err) {
@@ -115,12 +117,6 @@ static void take_message(deal *d, const rs_rank_message *message) {
 
 /* ---- what they are told ------------------------------------------------------------------------------------------ */
 
-static rs_status send_end(deal *d, size_t rank, rs_err *err) {
-  d->players[rank].told = true;
-  d->players[rank].waiting = false;
-  return rs_ranks_send(d->ranks, rank, RS_RANK_END, "", 0, err);
-}
-
 static rs_status send_portion(deal *d, size_t rank, size_t portion, rs_err *err) {
   const rs_portion *p = &d->schedule.items[portion];
   uint64_t *numbers = rs_alloc(p->count, sizeof *numbers, err);
@@ -143,7 +139,10 @@ static rs_status answer(deal *d, size_t rank, rs_err *err) {
   if (given) p->portion = portion + 1;
   unlock(d);
   if (given) return send_portion(d, rank, portion, err);
-  return failed || (p->waiting && !left) ? send_end(d, rank, err) : RS_OK;
+  if (!failed && (!p->waiting || left)) return RS_OK;
+  p->told = true;
+  p->waiting = false;
+  return rs_ranks_send(d->ranks, rank, RS_RANK_END, "", 0, err);
 }
 
 static rs_status bring_to_disk(deal *d, rs_err *err) {
@@ -171,7 +170,7 @@ static void *serve(void *context) {
       ns = 0;
       taken++;
     } else {
-      rs_rank_nap(&ns);
+      rs_rank_nap(&ns, RS_RANK_NAP);
     }
     if (status == RS_OK && (!there || taken % MOST_BEFORE_DISK == 0)) status = bring_to_disk(d, &why);
     for (size_t r = 1; r < rs_ranks_count(d->ranks) && status == RS_OK; r++) status = answer(d, r, &why);
@@ -205,7 +204,7 @@ static void advance(void *context, double work, size_t cells) {
 
 static bool stop(void *context) {
   deal *d = context;
-  return has_failed(d) || (d->watch->stop != NULL && d->watch->stop(d->watch->context));
+  return has_failed(d) || rs_trained_stopped(d->watch);
 }
 
 static rs_status run_own(deal *d, size_t portion, rs_err *err) {
@@ -223,7 +222,7 @@ static void play(deal *d) {
   for (bool left = true; left;) {
     size_t portion;
     rs_err why = {0};
-    if (d->watch->stop != NULL && d->watch->stop(d->watch->context)) fail(d, RS_STOPPED, "stopped");
+    fail_if_stopped(d);
     lock(d);
     bool failed = d->err.status != RS_OK, given = !failed && rs_schedule_next(&d->schedule, &portion);
     left = !failed && (given || rs_schedule_left(&d->schedule));
@@ -236,7 +235,7 @@ static void play(deal *d) {
       unlock(d);
       ns = 0;
     } else if (left) {
-      rs_rank_nap(&ns);
+      rs_rank_nap(&ns, RS_RANK_NAP);
     }
     advance(d, 0, 0);
   }
@@ -245,20 +244,15 @@ static void play(deal *d) {
 /* Waits for the others, who may still work. */
 static void await(deal *d, pthread_t server) {
   while (pthread_tryjoin_np(server, NULL) != 0) {
-    long ns = rs_rank_longest_nap;
-    if (d->watch->stop != NULL && d->watch->stop(d->watch->context)) fail(d, RS_STOPPED, "stopped");
-    rs_rank_nap(&ns);
+    long ns = RS_RANK_NAP;
+    fail_if_stopped(d);
+    rs_rank_nap(&ns, RS_RANK_NAP);
     advance(d, 0, 0);
   }
   advance(d, 0, 0);
 }
 
 /* ---- what all do together ---------------------------------------------------------------------------------------- */
-
-static bool user_stop(void *context) {
-  const deal *d = context;
-  return d->watch->stop != NULL && d->watch->stop(d->watch->context);
-}
 
 /* Waits until all ranks are here, or one will not be. */
 static void greet(deal *d) {
@@ -269,9 +263,9 @@ static void greet(deal *d) {
     rs_err why = {0};
     bool there = false;
     fail(d, rs_ranks_receive(d->ranks, &there, &message, &why), why.message);
-    if (user_stop(d)) fail(d, RS_STOPPED, "stopped");
+    fail_if_stopped(d);
     if (!there) {
-      rs_rank_nap(&ns);
+      rs_rank_nap(&ns, RS_RANK_NAP);
       continue;
     }
     take_message(d, &message);
@@ -285,7 +279,7 @@ static rs_status join(deal *d, size_t cell, rs_err *err) {
   for (size_t r = 1; r < rs_ranks_count(d->ranks); r++)
     RS_TRY(rs_ranks_send(d->ranks, r, RS_RANK_JOIN, &number, sizeof number, err));
   d->part.ledger = &d->view;
-  RS_TRY(rs_rank_part_join(&d->part, d->ranks, cell, user_stop, d, err));
+  RS_TRY(rs_rank_part_join(&d->part, d->ranks, cell, d->watch, err));
   return bring_to_disk(d, err);
 }
 
@@ -304,16 +298,20 @@ static void join_all(deal *d) {
 
 /* ---- the whole deal ---------------------------------------------------------------------------------------------- */
 
-static rs_status make_view(deal *d, rs_err *err) {
+static rs_status make(deal *d, rs_err *err) {
   size_t count = d->ledger->count;
+  d->part = (rs_rank_part){.ledger = &d->view, .watch = {advance, stop, d, d->watch->checkpoints, d->watch->training}};
+  rs_rank_digest(d->ledger, d->digest);
   d->view = *d->ledger;
   d->view.journal = (rs_journal){.file = -1};
   d->view.send = put_own;
   d->view.context = d;
   d->view.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-  d->view.others = rs_alloc(count, sizeof(bool), err);
-  d->view.places = rs_alloc(count, sizeof *d->view.places, err);
-  if (d->view.others == NULL || d->view.places == NULL) return RS_MEMORY;
+  d->view.others = rs_arena_take(&d->arena, count, sizeof(bool));
+  d->view.places = rs_arena_take(&d->arena, count, sizeof *d->view.places);
+  d->cells = rs_arena_take(&d->arena, count, sizeof *d->cells);
+  d->players = rs_arena_take(&d->arena, rs_ranks_count(d->ranks), sizeof *d->players);
+  RS_TRY(rs_arena_check(&d->arena, err));
   memset(d->view.others, true, count * sizeof(bool));
   return RS_OK;
 }
@@ -321,35 +319,14 @@ static rs_status make_view(deal *d, rs_err *err) {
 static rs_status make_schedule(deal *d, rs_err *err) {
   const rs_ledger *ledger = d->ledger;
   size_t count = 0;
-  rs_cell *cells = rs_alloc(ledger->count, sizeof *cells, err);
-  d->cells = rs_alloc(ledger->count, sizeof *d->cells, err);
-  rs_status status = cells != NULL && d->cells != NULL ? RS_OK : RS_MEMORY;
-  for (size_t i = 0; i < ledger->count && status == RS_OK; i++) {
+  rs_cell *cells = rs_arena_take(&d->arena, ledger->count, sizeof *cells);
+  RS_TRY(rs_arena_check(&d->arena, err));
+  for (size_t i = 0; i < ledger->count; i++) {
     if (!rs_ledger_pending(ledger, i)) continue;
     cells[count] = ledger->cells[i];
     d->cells[count++] = i;
   }
-  if (status == RS_OK)
-    status = rs_schedule_make(ledger->experiment, cells, count, rs_ranks_count(d->ranks), &d->schedule, err);
-  free(cells);
-  return status;
-}
-
-static rs_status make(deal *d, rs_err *err) {
-  d->part = (rs_rank_part){.ledger = &d->view, .watch = {advance, stop, d, d->watch->checkpoints, d->watch->training}};
-  d->players = rs_alloc(rs_ranks_count(d->ranks), sizeof *d->players, err);
-  if (d->players == NULL) return RS_MEMORY;
-  rs_rank_digest(d->ledger, d->digest);
-  return make_view(d, err);
-}
-
-static void clear(deal *d) {
-  rs_rank_part_clear(&d->part);
-  rs_schedule_clear(&d->schedule);
-  free(d->view.others);
-  free(d->view.places);
-  free(d->cells);
-  free(d->players);
+  return rs_schedule_make(ledger->experiment, cells, count, rs_ranks_count(d->ranks), &d->schedule, err);
 }
 
 /* Other ranks are told of the end, whatever has failed. */
@@ -382,7 +359,9 @@ rs_status rs_ranks_deal(rs_ranks *ranks, rs_ledger *ledger, const rs_trained_wat
     status = rs_ledger_sync(ledger, &d.err);
     if (d.err.status != RS_OK) status = rs_fail(err, d.err.status, "%s", d.err.message);
   }
-  clear(&d);
+  rs_rank_part_clear(&d.part);
+  rs_schedule_clear(&d.schedule);
+  rs_arena_clear(&d.arena);
   return status;
 }
 
@@ -394,7 +373,7 @@ rs_status rs_ranks_dismiss(rs_ranks *ranks, rs_err *err) {
     bool there;
     RS_TRY(rs_ranks_receive(ranks, &there, &message, err));
     if (!there) {
-      rs_rank_nap(&ns);
+      rs_rank_nap(&ns, RS_RANK_NAP);
       continue;
     }
     free(message.data);

@@ -5,19 +5,10 @@
 #include <limits.h>
 #include <mpi.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct rs_ranks {
   int rank, count, local;
 };
-
-static const long longest_nap = 1000000; /* ns */
-
-/* Sleeps longer and longer. */
-static void nap(long *ns) {
-  *ns = *ns == 0 ? 10000 : *ns * 2 < longest_nap ? *ns * 2 : longest_nap;
-  nanosleep(&(struct timespec){0, *ns}, NULL);
-}
 
 /* Ranks on this machine. */
 static int count_local(int rank) {
@@ -70,7 +61,7 @@ size_t rs_ranks_local(const rs_ranks *ranks) {
 static bool finish(MPI_Request *request) {
   int done = 0;
   long ns = 0;
-  while (MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) nap(&ns);
+  while (MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) rs_rank_nap(&ns, RS_RANK_NAP / 2);
   return done;
 }
 

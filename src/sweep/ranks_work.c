@@ -52,7 +52,7 @@ static bool worker_stop(void *context) {
     if (t - w->looked > interval) w->looked = t;
     (void)pthread_mutex_unlock(&w->lock);
   }
-  return w->ended || (w->watch->stop != NULL && w->watch->stop(w->watch->context));
+  return w->ended || rs_trained_stopped(w->watch);
 }
 
 static rs_status work(worker *w, const rs_rank_message *message, rs_err *err) {
@@ -66,27 +66,14 @@ static rs_status work(worker *w, const rs_rank_message *message, rs_err *err) {
   return status;
 }
 
-/* What stops this rank alone; rank 0 tells of an end only where all agree. */
-static bool own_stop(void *context) {
-  const worker *w = context;
-  return w->watch->stop != NULL && w->watch->stop(w->watch->context);
-}
-
-/* What comes of it is rank 0's. */
-static void join(worker *w, const rs_rank_message *message) {
-  const uint64_t *cell = (const uint64_t *)(const void *)message->data;
-  rs_err why = {0};
-  (void)rs_rank_part_join(&w->part, w->ranks, (size_t)*cell, own_stop, w, &why);
-}
-
 static rs_status receive(worker *w, rs_rank_message *message, rs_err *err) {
   long ns = 0;
   for (;;) {
     bool there;
     RS_TRY(rs_ranks_receive(w->ranks, &there, message, err));
     if (there) return RS_OK;
-    if (w->watch->stop != NULL && w->watch->stop(w->watch->context)) return rs_fail(err, RS_STOPPED, "stopped");
-    rs_rank_nap(&ns);
+    if (rs_trained_stopped(w->watch)) return rs_fail(err, RS_STOPPED, "stopped");
+    rs_rank_nap(&ns, RS_RANK_NAP);
   }
 }
 
@@ -97,7 +84,10 @@ static rs_status work_on(worker *w, rs_err *err) {
     RS_TRY(receive(w, &message, err));
     w->ended = message.tag == RS_RANK_END;
     bool together = message.tag == RS_RANK_JOIN;
-    if (together) join(w, &message);
+    rs_err why = {0}; /* what comes of it is rank 0's, who tells of an end where all agree */
+    if (together)
+      (void)rs_rank_part_join(&w->part, w->ranks, (size_t) * (const uint64_t *)(const void *)message.data, w->watch,
+                              &why);
     rs_status status = message.tag == RS_RANK_WORK ? work(w, &message, err) : RS_OK;
     free(message.data);
     if (w->ended) break;

@@ -9,8 +9,6 @@
 
 /* ---- model text ------------------------------------------------------------------------------------------------ */
 
-/* What the heads of a source's own checkpoint hold while it reads a text. */
-
 /* The model that was read last: sources of one checkpoint, and lengths, share it. Zero-initialise; release with
  * rs_text_model_clear. */
 typedef struct rs_text_model {
@@ -36,8 +34,6 @@ void rs_text_rows_clear(rs_text_rows *rows);
 
 /* ---- run ------------------------------------------------------------------------------------------------------- */
 
-/* What a run keeps of each cell, and who turns it into files. */
-
 enum { RS_CELL_MESSAGE = 256, RS_ARITHMETIC = 32, RS_ROWS_AT_ONCE = 1 << 17 };
 
 /* How the scores of a cell came about, over its heads. */
@@ -57,6 +53,7 @@ typedef struct rs_cell_role {
 
 /* One cell of a run, while it is worked on. */
 typedef struct rs_cell_state {
+  rs_arena arena; /* of the lists here but for the group's */
   rs_cell cell;
   size_t number; /* of the cell */
   rs_cell_role role;
@@ -70,7 +67,7 @@ typedef struct rs_cell_state {
   char arithmetic[RS_ARITHMETIC]; /* the instruction sets that computed the weights it reads; "": none */
   rs_head_group group;            /* of its heads; owned */
   rs_encoding encoding;           /* as the first of them has it: what its metrics read; borrows */
-  char *heads;                    /* "4 12 20 28"; owned */
+  char *heads;                    /* "4 12 20 28" */
   void **states;                  /* one for each metric; NULL for those that read tables */
   rs_result *results;             /* one for each metric */
 } rs_cell_state;
@@ -100,10 +97,6 @@ rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err);
 /* One cell, nothing done yet. Release with rs_cell_state_clear, also after a failure. */
 rs_status rs_cell_state_make(const rs_experiment *experiment, const rs_cell *cell, rs_cell_state *state, rs_err *err);
 void rs_cell_state_clear(const rs_experiment *experiment, rs_cell_state *state);
-
-/* The cells of the experiment, nothing done yet. Release with rs_cell_states_free. */
-rs_status rs_cell_states_make(const rs_experiment *experiment, rs_cell_state **states, size_t *count, rs_err *err);
-void rs_cell_states_free(const rs_experiment *experiment, rs_cell_state *states, size_t count);
 
 /* The work on the rows of one cell: about the products of queries and keys, without their dims. */
 double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell);
@@ -191,8 +184,6 @@ bool rs_curve_file(const rs_experiment *experiment, size_t metric, char name[80]
 
 /* ---- output ---------------------------------------------------------------------------------------------------- */
 
-/* The files of a run, written as its cells come. */
-
 /* What computed the weights that a model's cells read. */
 typedef struct rs_arithmetic {
   size_t model;
@@ -212,6 +203,7 @@ typedef struct rs_totals {
 
 /* Files that are being written. */
 typedef struct rs_output {
+  rs_arena arena; /* of the lists here */
   const rs_experiment *experiment;
   const char *directory; /* where they are made, */
   const char *shown;     /* and what they are for; borrowed, as the experiment */
@@ -243,8 +235,6 @@ rs_status rs_output_end(rs_output *output, rs_err *err);
 rs_status rs_manifest_write(const rs_output *output, const rs_text *config, rs_text *json, rs_err *err);
 
 /* ---- manifest -------------------------------------------------------------------------------------------------- */
-
-/* Pieces of manifest.json. */
 
 /* RS_MEMORY, with its message. */
 rs_status rs_manifest_no_memory(rs_err *err);

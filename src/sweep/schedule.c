@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* How many portions a rank gets, were all the same; of checkpoints fewer, for each portion reads its weights. */
 static const double portions_simulated = 64, portions_trained = 16;
@@ -16,20 +17,17 @@ static int by_place(const void *a, const void *b) {
   return (x->first > y->first) - (x->first < y->first);
 }
 
-static bool share_encodings(const rs_cell *a, const rs_cell *b) {
-  return a->axis[RS_BY_MODEL] == b->axis[RS_BY_MODEL] && a->axis[RS_BY_LENGTH] == b->axis[RS_BY_LENGTH];
-}
-
-/* Units in the order of their cells, put together while they are small. */
+/* Units in the order of their cells, put together while they are small and share encodings. */
 static void join_units(rs_schedule *s, const rs_cell *cells, double target) {
   const rs_units *units = &s->units;
   for (size_t u = 0; u < units->count; u++) {
     const rs_unit *unit = &units->items[u];
     rs_portion *last = s->count > 0 ? &s->items[s->count - 1] : NULL;
     double cost = unit->own + (units->trained ? 0 : unit->making);
-    bool joins = last != NULL && !units->trained && last->cost + cost <= target &&
-                 share_encodings(&cells[units->order[last->first]], &cells[units->order[unit->first]]);
-    if (joins) {
+    const size_t *axis = cells[units->order[unit->first]].axis,
+                 *before = last != NULL ? cells[units->order[last->first]].axis : axis;
+    if (last != NULL && !units->trained && last->cost + cost <= target && axis[RS_BY_MODEL] == before[RS_BY_MODEL] &&
+        axis[RS_BY_LENGTH] == before[RS_BY_LENGTH]) {
       last->count += unit->count;
       last->cost += cost;
     } else {
@@ -64,25 +62,23 @@ static int by_priority(const void *a, const void *b, void *context) {
 }
 
 static rs_status sort(rs_schedule *s, rs_err *err) {
-  size_t *order = rs_alloc(s->count, sizeof *order, err), *place = rs_alloc(s->count, sizeof *place, err);
-  rs_portion *sorted = rs_alloc(s->count, sizeof *sorted, err);
-  bool made = order != NULL && place != NULL && sorted != NULL;
-  for (size_t i = 0; i < s->count && made; i++) order[i] = i;
-  if (made) qsort_r(order, s->count, sizeof *order, by_priority, s->items);
-  for (size_t i = 0; i < s->count && made; i++) place[order[i]] = i;
-  for (size_t i = 0; i < s->count && made; i++) {
-    sorted[i] = s->items[order[i]];
-    if (sorted[i].after > 0) sorted[i].after = place[sorted[i].after - 1] + 1;
+  rs_arena arena = {0};
+  size_t *order = rs_arena_take(&arena, s->count, sizeof *order),
+         *place = rs_arena_take(&arena, s->count, sizeof *place);
+  rs_portion *before = rs_arena_take(&arena, s->count, sizeof *before);
+  rs_status status = rs_arena_check(&arena, err);
+  if (status == RS_OK) {
+    memcpy(before, s->items, s->count * sizeof *before);
+    for (size_t i = 0; i < s->count; i++) order[i] = i;
+    qsort_r(order, s->count, sizeof *order, by_priority, before);
+    for (size_t i = 0; i < s->count; i++) place[order[i]] = i;
+    for (size_t i = 0; i < s->count; i++) {
+      s->items[i] = before[order[i]];
+      if (s->items[i].after > 0) s->items[i].after = place[s->items[i].after - 1] + 1;
+    }
   }
-  free(order);
-  free(place);
-  if (!made) {
-    free(sorted);
-    return RS_MEMORY;
-  }
-  free(s->items);
-  s->items = sorted;
-  return RS_OK;
+  rs_arena_clear(&arena);
+  return status;
 }
 
 rs_status rs_schedule_make(const rs_experiment *experiment, const rs_cell *cells, size_t count, size_t ranks,

@@ -39,11 +39,11 @@ static rs_status put_words(const rs_ledger *ledger, rs_sweep_shard shard, rs_tex
 
 rs_status rs_shard_file_write(const rs_ledger *ledger, rs_sweep_shard shard, const char *directory, rs_err *err) {
   rs_text words = {0};
-  char *path = rs_path_join(directory, RS_SHARD_FILE, err);
-  rs_status status = path != NULL ? put_words(ledger, shard, &words, err) : RS_MEMORY;
+  char path[RS_PATH_CHARS];
+  RS_TRY(rs_folder_path(directory, RS_SHARD_FILE, path, err));
+  rs_status status = put_words(ledger, shard, &words, err);
   if (status == RS_OK) status = rs_file_write(path, rs_text_string(&words), words.length, err);
   rs_text_clear(&words);
-  free(path);
   return status;
 }
 
@@ -65,10 +65,12 @@ static rs_status unpack(const char *path, rs_shard_file *file, rs_err *err) {
   return RS_OK;
 }
 
-static rs_status read_path(const char *directory, const char *path, rs_shard_file *file, rs_err *err) {
-  char *text;
+rs_status rs_shard_file_read(const char *directory, rs_shard_file *file, rs_err *err) {
+  char *text, path[RS_PATH_CHARS];
   size_t length;
   json_error_t why;
+  *file = (rs_shard_file){0};
+  RS_TRY(rs_folder_path(directory, RS_SHARD_FILE, path, err));
   if (access(directory, F_OK) != 0) return rs_fail_read(err, "%s: there is no such folder", directory);
   if (access(path, F_OK) != 0)
     return rs_fail(err, RS_INPUT, "%s: holds no shard: there is no %s in it (ropescope run --shard makes one)",
@@ -81,31 +83,12 @@ static rs_status read_path(const char *directory, const char *path, rs_shard_fil
   return unpack(path, file, err);
 }
 
-rs_status rs_shard_file_read(const char *directory, rs_shard_file *file, rs_err *err) {
-  *file = (rs_shard_file){0};
-  char *path = rs_path_join(directory, RS_SHARD_FILE, err);
-  rs_status status = path != NULL ? read_path(directory, path, file, err) : RS_MEMORY;
-  free(path);
-  return status;
-}
-
 void rs_shard_file_clear(rs_shard_file *file) {
   json_decref(file->root);
   *file = (rs_shard_file){0};
 }
 
 /* ---- whether folders fit ----------------------------------------------------------------------------------------- */
-
-static bool has_file(const char *directory, const char *name) {
-  char *path = rs_path_join(directory, name, NULL);
-  bool there = path != NULL && access(path, F_OK) == 0;
-  free(path);
-  return there;
-}
-
-bool rs_shard_file_there(const char *directory) {
-  return has_file(directory, RS_SHARD_FILE);
-}
 
 static rs_status fits_shard(const rs_experiment *experiment, const char *directory, rs_err *err) {
   rs_shard_file file;
@@ -122,10 +105,10 @@ static rs_status fits_shard(const rs_experiment *experiment, const char *directo
 }
 
 rs_status rs_shard_fits(const rs_experiment *experiment, const char *directory, bool force, rs_err *err) {
-  if (has_file(directory, "summary.csv"))
+  if (rs_folder_has(directory, "summary.csv"))
     return rs_fail(err, RS_INPUT, "%s holds results: a shard goes into a folder of its own (choose another --out)",
                    directory);
-  return rs_shard_file_there(directory) && !force ? fits_shard(experiment, directory, err) : RS_OK;
+  return rs_folder_has(directory, RS_SHARD_FILE) && !force ? fits_shard(experiment, directory, err) : RS_OK;
 }
 
 /* ---- reading several --------------------------------------------------------------------------------------------- */

@@ -15,7 +15,6 @@ typedef struct trained_run {
   const rs_cell *cells; /* (count,) the ledger's */
   size_t count;
   rs_costs costs;
-  double *trainings; /* (count,) flops of what is to be trained for a cell */
   const rs_trained_watch *watch;
   double trained; /* flops of the training at hand that are done */
 } trained_run;
@@ -183,10 +182,6 @@ static void read_cells(reader *r) {
 
 /* ---- one training ------------------------------------------------------------------------------------------------ */
 
-static const rs_checkpoint_cost *cost_of(const trained_run *run, size_t cell) {
-  return &run->costs.items[run->cells[cell].axis[RS_BY_MODEL]];
-}
-
 /* What a step tells of one training. */
 typedef struct training_watch {
   trained_run *run;
@@ -226,11 +221,6 @@ static void note_ready(void *context, const char *folder, const char *arithmetic
   rs_training_ready(user, folder, arithmetic);
 }
 
-/* Failures that are not those of one cell: what stands in a folder, a disk, and the user's wish. */
-static bool ends_run(rs_status status) {
-  return status == RS_INTERNAL || status == RS_STOPPED || status == RS_IO || status == RS_INPUT;
-}
-
 /* Whether two cells are read together: sources and heads apart they are the same. */
 static bool read_as_one(const rs_cell *a, const rs_cell *b) {
   for (size_t i = 0; i < RS_AXIS_COUNT; i++)
@@ -238,26 +228,21 @@ static bool read_as_one(const rs_cell *a, const rs_cell *b) {
   return true;
 }
 
-static bool is_first_read(const trained_run *run, size_t index) {
-  for (size_t i = 0; i < index; i++)
-    if (read_as_one(&run->cells[i], &run->cells[index])) return false;
-  return true;
-}
-
-static bool is_pending(const trained_run *run, size_t index) {
-  return rs_ledger_pending(run->ledger, index);
-}
-
-/* Whether any cell that is read together with it is to be done. */
-static bool any_pending(const trained_run *run, size_t first) {
-  for (size_t i = first; i < run->count; i++)
-    if (is_pending(run, i) && read_as_one(&run->cells[first], &run->cells[i])) return true;
-  return false;
+/* Whether no cell before it is read together with it, and any that is, is to be done. */
+static bool is_read_first(const trained_run *run, size_t index) {
+  bool pending = false;
+  for (size_t i = 0; i < run->count; i++) {
+    if (!read_as_one(&run->cells[i], &run->cells[index])) continue;
+    if (i < index) return false;
+    pending = pending || rs_ledger_pending(run->ledger, i);
+  }
+  return pending;
 }
 
 static bool any_weights_pending(const trained_run *run, size_t first) {
   for (size_t i = first; i < run->count; i++)
-    if (is_pending(run, i) && rs_same_weights(run->experiment, &run->cells[first], &run->cells[i])) return true;
+    if (rs_ledger_pending(run->ledger, i) && rs_same_weights(run->experiment, &run->cells[first], &run->cells[i]))
+      return true;
   return false;
 }
 
@@ -282,7 +267,7 @@ static rs_status make_states(const trained_run *run, size_t first, const char *a
 static rs_status record(const trained_run *run, const reader *r, rs_err *err) {
   for (size_t i = 0; i < r->count; i++) {
     const rs_cell_state *state = r->cells[i];
-    if (!is_pending(run, state->number)) continue;
+    if (!rs_ledger_pending(run->ledger, state->number)) continue;
     RS_TRY(rs_ledger_add(run->ledger, state, err));
     run->watch->advance(run->watch->context, state->weight, 1);
   }
@@ -302,16 +287,12 @@ static rs_status read_with(const trained_run *run, const rs_transformer *transfo
   return status;
 }
 
-static bool is_stopped(const trained_run *run) {
-  return run->watch->stop != NULL && run->watch->stop(run->watch->context);
-}
-
 /* What cell `first` reads; `arithmetic` (RS_ARITHMETIC,) gets what computed it. Returns what ends the run, `*why` gets
  * any failure. */
 static rs_status obtain(trained_run *run, size_t first, rs_team *team, char *arithmetic, rs_transformer **transformer,
                         rs_err *why) {
   const rs_cell *cell = &run->cells[first];
-  training_watch context = {.run = run, .cost = cost_of(run, first)};
+  training_watch context = {.run = run, .cost = &run->costs.items[cell->axis[RS_BY_MODEL]]};
   const rs_training_watch watch = {.wait = note_wait,
                                    .begin = note_begin,
                                    .step = note_step,
@@ -323,8 +304,9 @@ static rs_status obtain(trained_run *run, size_t first, rs_team *team, char *ari
   rs_status status = rs_checkpoint_obtain(run->experiment, cell->axis[RS_BY_MODEL],
                                           rs_weights_seed(run->experiment, cell), &place, transformer, why);
   memcpy(arithmetic, context.arithmetic, sizeof context.arithmetic);
-  if (ends_run(status)) return status;
-  double left = run->trainings[first] - run->trained; /* of a model that is there by now, all */
+  bool of_run = status == RS_INTERNAL || status == RS_STOPPED || status == RS_IO || status == RS_INPUT;
+  if (of_run) return status; /* what stands in a folder, a disk, and the user's wish are not of one cell */
+  double left = run->costs.left[first].flops - run->trained; /* of a model that is there by now, all */
   if (left > 0) run->watch->advance(run->watch->context, left, 0);
   return RS_OK;
 }
@@ -340,8 +322,8 @@ static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
   if (status != RS_OK) return rs_fail(err, status, "%s", why.message);
   for (size_t i = first; i < run->count && status == RS_OK; i++) {
     if (!rs_same_weights(run->experiment, cell, &run->cells[i])) continue;
-    if (!is_first_read(run, i) || !any_pending(run, i)) continue;
-    if (is_stopped(run))
+    if (!is_read_first(run, i)) continue;
+    if (rs_trained_stopped(run->watch))
       status = rs_fail(err, RS_STOPPED, "stopped");
     else
       status = read_with(run, transformer, i, arithmetic, &why, err);
@@ -352,24 +334,11 @@ static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
 
 /* ---- all cells --------------------------------------------------------------------------------------------------- */
 
-static void end(trained_run *run) {
-  rs_costs_clear(&run->costs);
-  free(run->trainings);
-}
-
-/* Finds the flops of the trainings that are to be done, in `checkpoints`. */
+/* Finds the trainings that are to be done, in `checkpoints`. */
 static rs_status start(rs_ledger *ledger, const char *checkpoints, trained_run *run, rs_err *err) {
   *run =
       (trained_run){.experiment = ledger->experiment, .ledger = ledger, .cells = ledger->cells, .count = ledger->count};
-  RS_TRY(rs_costs_make(run->experiment, &run->costs, err));
-  rs_work_left *left = rs_alloc(run->count, sizeof *left, err);
-  run->trainings = rs_alloc(run->count, sizeof *run->trainings, err);
-  rs_status status = left != NULL && run->trainings != NULL ? RS_OK : RS_MEMORY;
-  if (status == RS_OK) status = rs_costs_left(&run->costs, run->cells, run->count, checkpoints, left, err);
-  for (size_t i = 0; i < run->count && status == RS_OK; i++) run->trainings[i] = left[i].flops;
-  free(left);
-  if (status != RS_OK) end(run);
-  return status;
+  return rs_costs_left(run->experiment, run->cells, run->count, checkpoints, &run->costs, err);
 }
 
 rs_status rs_trained_run(rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err) {
@@ -379,7 +348,7 @@ rs_status rs_trained_run(rs_ledger *ledger, const rs_trained_watch *watch, rs_er
   run.watch = watch;
   for (size_t i = 0; i < run.count && status == RS_OK; i++)
     if (rs_is_first(run.experiment, run.cells, i)) status = run_weights(&run, i, err);
-  end(&run);
+  rs_costs_clear(&run.costs);
   return status;
 }
 
@@ -392,7 +361,7 @@ rs_status rs_trained_join(rs_ledger *ledger, const rs_trained_watch *watch, size
   run.watch = watch;
   rs_status status = obtain(&run, cell, team, arithmetic, &transformer, &why);
   rs_transformer_free(transformer);
-  end(&run);
+  rs_costs_clear(&run.costs);
   return status == RS_OK ? RS_OK : rs_fail(err, status, "%s", why.message);
 }
 
@@ -401,10 +370,10 @@ rs_status rs_trained_weigh(rs_ledger *ledger, const char *checkpoints, double *w
   *work = 0;
   RS_TRY(start(ledger, checkpoints, &run, err));
   for (size_t i = 0; i < run.count; i++) {
-    ledger->weights[i] = is_pending(&run, i) ? rs_reading_flops(&run.costs, &run.cells[i]) : 0;
+    ledger->weights[i] = rs_ledger_pending(ledger, i) ? rs_reading_flops(&run.costs, &run.cells[i]) : 0;
     bool trained = rs_is_first(run.experiment, run.cells, i) && any_weights_pending(&run, i);
-    *work += ledger->weights[i] + (trained ? run.trainings[i] : 0);
+    *work += ledger->weights[i] + (trained ? run.costs.left[i].flops : 0);
   }
-  end(&run);
+  rs_costs_clear(&run.costs);
   return RS_OK;
 }

@@ -36,25 +36,21 @@ static rs_status note_arithmetic(session *s, const char *before, rs_err *err) {
   return rs_text_check(&words, err);
 }
 
-static char *state_path(const session *s, rs_err *err) {
-  return rs_path_join(s->folder.path, RS_TRAINING_STATE, err);
+static size_t weight_bytes(const session *s) {
+  return s->transformer->size * (s->transformer->format == RS_F64 ? sizeof(double) : sizeof(float));
 }
 
 /* Weights and history of the state that was left, if any; its moments are for the trainer. */
 static rs_status read_state(session *s, rs_train_saved *saved, rs_err *err) {
   rs_err why = {0};
-  char *path = state_path(s, err);
-  if (path == NULL) return RS_MEMORY;
-  bool there = access(path, F_OK) == 0;
-  rs_status status = there ? rs_train_saved_read(s->transformer, s->folder.hash, path, saved, &why) : RS_OK;
+  const char *path = s->folder.state;
+  if (access(path, F_OK) != 0) return RS_OK;
+  rs_status status = rs_train_saved_read(s->transformer, s->folder.hash, path, saved, &why);
   if (status == RS_OK && saved->step > s->made.training.steps)
     status = rs_fail(&why, RS_INPUT, "%s: is after step %zu of %zu", path, saved->step, s->made.training.steps);
-  free(path);
   if (status == RS_INPUT) return rs_fail(err, status, "%s (move it away to train from the start)", why.message);
   if (status != RS_OK) return rs_fail(err, status, "%s", why.message);
-  if (!there) return RS_OK;
-  size_t number = s->transformer->format == RS_F64 ? sizeof(double) : sizeof(float);
-  memcpy(s->transformer->values, saved->values, s->transformer->size * number);
+  memcpy(s->transformer->values, saved->values, weight_bytes(s));
   memcpy(s->history, saved->history, saved->step * sizeof *s->history);
   s->saved = saved->step;
   return RS_OK;
@@ -74,10 +70,9 @@ static rs_status make_trainer(session *s, const rs_train_saved *saved, rs_err *e
   rs_train_state *state = rs_trainer_state(s->trainer);
   state->drawn = s->made.drawn;
   if (saved->step == 0) return RS_OK;
-  size_t number = s->transformer->format == RS_F64 ? sizeof(double) : sizeof(float);
   state->step = saved->step;
-  memcpy(state->first, saved->first, s->transformer->size * number);
-  memcpy(state->second, saved->second, s->transformer->size * number);
+  memcpy(state->first, saved->first, weight_bytes(s));
+  memcpy(state->second, saved->second, weight_bytes(s));
   return RS_OK;
 }
 
@@ -122,7 +117,7 @@ static rs_status share_begin(const session *s, rs_status status, bool *trains, s
 /* All have the state of the first member; trainers are made when weights are there. */
 static rs_status share_state(session *s, rs_err *err) {
   const rs_train_saved none = {0};
-  size_t bytes = s->transformer->size * (s->transformer->format == RS_F64 ? sizeof(double) : sizeof(float));
+  size_t bytes = weight_bytes(s);
   RS_TRY(share(s, RS_OK, s->transformer->values, bytes, err));
   rs_status status = s->trainer == NULL ? make_trainer(s, &none, err) : RS_OK;
   if (status == RS_OK) status = rs_trainer_join(s->trainer, s->job->team, err);
@@ -146,10 +141,7 @@ static rs_status save(session *s, rs_err *err) {
   const rs_train_state *state = rs_trainer_state(s->trainer);
   if (s->folder.path == NULL || state->step == s->saved) return RS_OK;
   rs_err why = {0};
-  char *path = state_path(s, err);
-  if (path == NULL) return RS_MEMORY;
-  rs_status status = rs_train_state_write(s->transformer, state, s->history, s->folder.hash, path, &why);
-  free(path);
+  rs_status status = rs_train_state_write(s->transformer, state, s->history, s->folder.hash, s->folder.state, &why);
   if (status == RS_DOMAIN)
     return rs_fail(err, status, "training diverged by step %zu, after which not all numbers are finite: %s",
                    state->step, why.message);
@@ -223,20 +215,16 @@ static rs_status train(session *s, rs_err *err) {
 
 /* ---- obtaining --------------------------------------------------------------------------------------------------- */
 
-static rs_status finish(session *s, rs_err *err) {
-  rs_err why = {0};
-  if (s->folder.path == NULL) return RS_OK;
-  rs_status status = rs_training_folder_finish(&s->folder, &s->made, s->transformer, s->history, &why);
-  return status == RS_OK ? RS_OK : fail_with_state(s, &why, err);
-}
-
 static rs_status run_session(session *s, const char *arithmetic, rs_transformer **transformer, rs_err *err) {
   const rs_training_watch *watch = s->job->watch;
   if (watch != NULL && watch->begin != NULL) watch->begin(watch->context);
+  rs_err why = {0};
   rs_status status = begin(s, arithmetic, err);
   if (status == RS_OK) status = lead(s, err);
   if (status == RS_OK) status = train(s, err);
-  if (status == RS_OK) status = finish(s, err);
+  if (status == RS_OK && s->folder.path != NULL &&
+      rs_training_folder_finish(&s->folder, &s->made, s->transformer, s->history, &why) != RS_OK)
+    status = fail_with_state(s, &why, err);
   if (watch != NULL && watch->end != NULL) watch->end(watch->context);
   rs_trainer_free(s->trainer);
   free(s->history);

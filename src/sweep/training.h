@@ -30,12 +30,14 @@ rs_status rs_training_find(const rs_training_job *job, rs_transformer **transfor
 #define RS_TRAINING_CSV "training.csv"
 
 typedef struct rs_training_folder {
+  rs_arena arena; /* of the texts */
   char *path;
-  char hash[65]; /* the fingerprint of the model that belongs there */
-  int lock;      /* an open directory; -1: not held */
+  char *config, *weights, *state, *log; /* paths of its files */
+  char hash[65];                        /* the fingerprint of the model that belongs there */
+  int lock;                             /* an open directory; -1: not held */
 } rs_training_folder;
 
-/* Where the model belongs. Release with rs_training_folder_clear. */
+/* Where the model belongs. Release with rs_training_folder_clear. RS_MEMORY. */
 rs_status rs_training_folder_make(const rs_trained *trained, const char *checkpoints, rs_training_folder *folder,
                                   rs_err *err);
 void rs_training_folder_clear(rs_training_folder *folder);

@@ -72,11 +72,6 @@ typedef struct trainings {
   size_t count;
 } trainings;
 
-static void trainings_clear(trainings *t) {
-  rs_costs_clear(&t->costs);
-  free(t->items);
-}
-
 static weights *find_weights(const trainings *t, const rs_experiment *experiment, const rs_cell *cell) {
   uint64_t seed = rs_weights_seed(experiment, cell);
   for (size_t i = 0; i < t->count; i++)
@@ -99,20 +94,19 @@ static rs_status name_training(const trainings *t, const rs_experiment *experime
 
 static void number_training(const trainings *t, weights *w) {
   size_t numbers = 0;
-  if (w->training[0] == '\0') return;
-  for (const weights *other = t->items; other < w; other++) {
+  for (const weights *other = t->items; other < w && w->training[0] != '\0'; other++) {
     numbers = other->number > numbers ? other->number : numbers;
     if (strcmp(other->training, w->training) == 0) w->number = other->number;
   }
-  if (w->number == 0) w->number = numbers + 1;
+  if (w->training[0] != '\0' && w->number == 0) w->number = numbers + 1;
 }
 
 static rs_status trainings_make(const rs_experiment *experiment, const rs_cell *cells, size_t count, trainings *t,
                                 rs_err *err) {
   *t = (trainings){0};
   RS_TRY(rs_costs_make(experiment, &t->costs, err));
-  t->items = rs_alloc(experiment->model_count * experiment->seed_count, sizeof *t->items, err);
-  rs_status status = t->items != NULL ? RS_OK : RS_MEMORY;
+  t->items = rs_arena_take(&t->costs.arena, experiment->model_count * experiment->seed_count, sizeof *t->items);
+  rs_status status = rs_arena_check(&t->costs.arena, err);
   for (size_t i = 0; i < count && status == RS_OK; i++) {
     if (find_weights(t, experiment, &cells[i]) != NULL) continue;
     weights *w = &t->items[t->count++];
@@ -121,7 +115,7 @@ static rs_status trainings_make(const rs_experiment *experiment, const rs_cell *
     status = name_training(t, experiment, w, err);
     if (status == RS_OK) number_training(t, w);
   }
-  if (status != RS_OK) trainings_clear(t);
+  if (status != RS_OK) rs_costs_clear(&t->costs);
   return status;
 }
 
@@ -190,26 +184,25 @@ static rs_status make_trained(const rs_experiment *experiment, const rs_cell *ce
   rs_status status = cut_units(places, count, units, err);
   for (size_t u = 0; u < units->count && status == RS_OK; u++)
     units->items[u].making = t.costs.items[cells[units->order[units->items[u].first]].axis[RS_BY_MODEL]].training;
-  trainings_clear(&t);
+  rs_costs_clear(&t.costs);
   return status;
 }
 
 rs_status rs_units_make(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_units *units,
                         rs_err *err) {
   *units = (rs_units){.trained = experiment->checkpoints != NULL};
+  units->order = rs_arena_take(&units->arena, count, sizeof *units->order);
+  units->costs = rs_arena_take(&units->arena, count, sizeof *units->costs);
+  RS_TRY(rs_arena_check(&units->arena, err));
   place *places = rs_alloc(count, sizeof *places, err);
-  units->order = rs_alloc(count, sizeof *units->order, err);
-  units->costs = rs_alloc(count, sizeof *units->costs, err);
-  rs_status status = places != NULL && units->order != NULL && units->costs != NULL ? RS_OK : RS_MEMORY;
-  if (status == RS_OK)
-    status = (units->trained ? make_trained : make_simulated)(experiment, cells, count, places, units, err);
+  if (places == NULL) return RS_MEMORY;
+  rs_status status = (units->trained ? make_trained : make_simulated)(experiment, cells, count, places, units, err);
   free(places);
   return status;
 }
 
 void rs_units_clear(rs_units *units) {
-  free(units->order);
-  free(units->costs);
+  rs_arena_clear(&units->arena);
   free(units->items);
 }
 
@@ -248,16 +241,15 @@ static rs_status split(rs_units *units, size_t index, rs_err *err) {
   return RS_OK;
 }
 
-/* Whether the halves of a unit are worth what is made for each of them. A training is found by the others where they
- * share a folder. */
-static bool is_worth_splitting(const rs_units *units, const rs_unit *unit, double most) {
-  static const double times = 4; /* what is made twice is then a quarter of it at most */
-  return unit->count > 1 && unit->own > most && (units->trained || unit->own > times * unit->making);
-}
-
+/* The halves of a unit must be worth what is made for each of them. A training is found by the others where they share
+ * a folder. */
 rs_status rs_units_split(rs_units *units, double most, rs_err *err) {
+  static const double times = 4; /* what is made twice is then a quarter of it at most */
   for (size_t u = 0; u < units->count; u++)
-    while (is_worth_splitting(units, &units->items[u], most)) RS_TRY(split(units, u, err));
+    for (const rs_unit *unit = &units->items[u];
+         unit->count > 1 && unit->own > most && (units->trained || unit->own > times * unit->making);
+         unit = &units->items[u])
+      RS_TRY(split(units, u, err));
   return RS_OK;
 }
 
@@ -282,4 +274,54 @@ static int by_cost(const void *a, const void *b) {
 
 void rs_units_sort(rs_units *units) {
   qsort(units->items, units->count, sizeof *units->items, by_cost);
+}
+
+/* ---- shards ------------------------------------------------------------------------------------------------------ */
+
+/* A unit is split where its cells take more than a shard's part, over this. A training is to be done once. */
+enum { PARTS_SIMULATED = 4, PARTS_TRAINED = 1 };
+
+/* Whether the shard has a part of what unit number `index` is a part of, among those dealt before it. */
+static bool has_part(const rs_units *units, size_t index, const size_t *of_cell, size_t shard) {
+  for (size_t u = 0; u < index; u++)
+    if (units->items[u].shared == units->items[index].shared && of_cell[units->order[units->items[u].first]] == shard)
+      return true;
+  return false;
+}
+
+/* A part costs what is made for all parts, too, but once in a shard. */
+static void deal(const rs_units *units, size_t shards, size_t *of_cell, double *costs) {
+  for (size_t u = 0; u < units->count; u++) {
+    const rs_unit *unit = &units->items[u];
+    size_t shard = 0;
+    for (size_t s = 1; s < shards; s++)
+      if (costs[s] < costs[shard]) shard = s;
+    bool made = unit->making > 0 && has_part(units, u, of_cell, shard + 1);
+    costs[shard] += unit->own + (made ? 0 : unit->making);
+    for (size_t i = 0; i < unit->count; i++) of_cell[units->order[unit->first + i]] = shard + 1;
+  }
+}
+
+rs_status rs_shards_assign(const rs_experiment *experiment, size_t shards, size_t *of_cell, size_t count, double *costs,
+                           rs_err *err) {
+  rs_cell *cells;
+  rs_units units = {0};
+  size_t there;
+  RS_TRY(rs_experiment_cells(experiment, &cells, &there, err));
+  rs_status status = there == count ? RS_OK : rs_fail(err, RS_INTERNAL, "%zu cells, not %zu", there, count);
+  if (status == RS_OK && shards > count)
+    status = rs_fail(err, RS_INPUT, "%zu shards are too many: the config has %zu cell%s", shards, count,
+                     count == 1 ? "" : "s");
+  if (status == RS_OK) status = rs_units_make(experiment, cells, count, &units, err);
+  double parts = (double)(shards * (units.trained ? PARTS_TRAINED : PARTS_SIMULATED));
+  if (status == RS_OK) status = rs_units_split(&units, rs_units_total(&units) / parts, err);
+  if (status == RS_OK) status = rs_units_multiply(&units, shards, err);
+  if (status == RS_OK) {
+    rs_units_sort(&units);
+    memset(costs, 0, shards * sizeof *costs);
+    deal(&units, shards, of_cell, costs);
+  }
+  rs_units_clear(&units);
+  free(cells);
+  return status;
 }

@@ -7,17 +7,16 @@
 
 /* ---- work ------------------------------------------------------------------------------------------------------ */
 
-/* What the parts of running one batch share. */
-
 /* What metrics of tables came to for a method and a group of heads, once it is known. */
 typedef struct rs_known_tables {
   bool known;
   size_t seed;   /* for which metrics drew numbers */
-  double *value; /* (metrics, RS_METRIC_SCALARS); owned */
+  double *value; /* (metrics, RS_METRIC_SCALARS) */
 } rs_known_tables;
 
 /* What the cells of a batch share. */
 typedef struct rs_batch_work {
+  rs_arena arena; /* of the lists here but for edges, queries and units */
   const rs_cell_batch *batch;
   const rs_experiment *experiment;
   const rs_model *model;
@@ -87,10 +86,9 @@ void rs_batch_advance(const rs_batch_work *work, double done);
 
 /* ---- content --------------------------------------------------------------------------------------------------- */
 
-/* Queries and keys of one source, seed and head, and the cells that observe them. */
-
 /* What one source, seed and head come to, and who observes it. */
 typedef struct rs_content {
+  rs_arena arena;
   double *q, *k, *needles; /* (Q, D), (L, D), (Q, D) */
   size_t *needle_at;       /* (Q,) */
   rs_score_rule rule;
@@ -150,8 +148,6 @@ rs_status rs_contents_run_given(const rs_batch_work *work, size_t source, size_t
 
 /* ---- trained --------------------------------------------------------------------------------------------------- */
 
-/* Cells that read checkpoints. */
-
 /* Who is told of what is done. */
 typedef struct rs_trained_watch {
   /* `work` of the run was done, `cells` of it are finished. From any thread, one at a time in each run. */
@@ -161,6 +157,10 @@ typedef struct rs_trained_watch {
   const char *checkpoints;           /* where trained models are kept; NULL: nowhere */
   const rs_training_watch *training; /* NULL: nobody */
 } rs_trained_watch;
+
+static inline bool rs_trained_stopped(const rs_trained_watch *watch) {
+  return watch->stop != NULL && watch->stop(watch->context);
+}
 
 /* Trains what the cells that are to be done read, one checkpoint and seed after the other, and reads every cell of it;
  * those that are read together are recorded, and on the disk, before the next. What is undefined for a cell becomes its
@@ -177,8 +177,6 @@ rs_status rs_trained_join(rs_ledger *ledger, const rs_trained_watch *watch, size
 rs_status rs_trained_weigh(rs_ledger *ledger, const char *checkpoints, double *work, rs_err *err);
 
 /* ---- model rows ------------------------------------------------------------------------------------------------ */
-
-/* Rows of attention of cells that read checkpoints. */
 
 /* Cells of one checkpoint, method, length and seed, and what they are read from. All is borrowed. */
 typedef struct rs_model_rows {
@@ -197,8 +195,6 @@ typedef struct rs_model_rows {
 void rs_model_rows_observe(const rs_model_rows *rows);
 
 /* ---- portions -------------------------------------------------------------------------------------------------- */
-
-/* The cells of simulated heads, portion by portion. */
 
 /* Cells of a ledger that are run some at a time. What those of one model and length share (encodings, projections, what
  * tables came to, a text's model) is kept until cells of another are run. */

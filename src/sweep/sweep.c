@@ -1,9 +1,9 @@
 /* A run: the cells that are not done yet, each recorded in the folder's journal when it is, then the files, which are
  * written from the journal alone: they are the same bytes, however often the run was interrupted. The folder is locked
  * from the beginning to the end; what stood in it stays until the new files are whole. */
-#include "run.h"
 #include "ledger.h"
 #include "ranks.h"
+#include "run.h"
 #include "work.h"
 
 #include "kernel/kernel.h"
@@ -26,7 +26,6 @@ static void advance(void *context, double work, size_t cells) {
   if (p->options->progress != NULL) p->options->progress(p->options->context, p->done, p->cells, share);
 }
 
-/* Whether the user wants the run to end. */
 static bool stop(void *context) {
   const progress *p = context;
   return p->options->stop != NULL && p->options->stop(p->options->context);
@@ -120,35 +119,25 @@ static rs_status run_ledger(rs_ledger *ledger, run *r, rs_err *err) {
 
 /* Leaves the cells of other shards to them. */
 static rs_status keep_shard(rs_ledger *ledger, rs_sweep_shard shard, rs_err *err) {
-  size_t *of_cell = rs_alloc(ledger->count, sizeof *of_cell, err);
-  double *costs = rs_alloc(shard.count, sizeof *costs, err);
-  rs_status status = of_cell != NULL && costs != NULL ? RS_OK : RS_MEMORY;
-  if (status == RS_OK) status = rs_shards_assign(ledger->experiment, shard.count, of_cell, ledger->count, costs, err);
-  for (size_t i = 0; i < ledger->count && status == RS_OK; i++)
+  size_t *of_cell = rs_arena_take(&ledger->arena, ledger->count, sizeof *of_cell);
+  double *costs = rs_arena_take(&ledger->arena, shard.count, sizeof *costs);
+  RS_TRY(rs_arena_check(&ledger->arena, err));
+  RS_TRY(rs_shards_assign(ledger->experiment, shard.count, of_cell, ledger->count, costs, err));
+  for (size_t i = 0; i < ledger->count; i++)
     if (of_cell[i] != shard.number) rs_ledger_leave(ledger, i);
-  free(of_cell);
-  free(costs);
-  return status;
+  return RS_OK;
 }
 
 /* A file under the name of ours that is none, or a folder, is somebody's. */
 static rs_status check_shard_file(const char *directory, rs_err *err) {
   rs_shard_file file;
   rs_err why = {0};
-  if (!rs_shard_file_there(directory)) return RS_OK;
+  if (!rs_folder_has(directory, RS_SHARD_FILE)) return RS_OK;
   rs_status status = rs_shard_file_read(directory, &file, &why);
   rs_shard_file_clear(&file);
   if (status == RS_OK || status == RS_MEMORY) return status;
   return rs_fail(err, RS_IO, "%s/%s is there already, and no run made it (another --out, or move it away)", directory,
                  RS_SHARD_FILE);
-}
-
-/* Removes the journal. */
-static rs_status forget(const char *directory, rs_err *err) {
-  char *folder = rs_path_join(directory, RS_WORK_FOLDER, err);
-  rs_status status = folder != NULL ? rs_file_remove(folder, "journal", err) : RS_MEMORY;
-  free(folder);
-  return status;
 }
 
 /* In a folder that is locked. */
@@ -167,11 +156,11 @@ static rs_status run_locked(const rs_experiment *experiment, run *r, rs_err *err
   rs_err unable = {0}; /* to make the journal smaller: it holds what it must */
   if (status == RS_OK && !options->partial && !shard) (void)rs_ledger_compact(&ledger, &unable);
   rs_ledger_close(&ledger);
-  if (status == RS_OK && options->forget) status = forget(options->directory, err);
+  if (status == RS_OK && options->forget) status = rs_file_remove(options->directory, RS_WORK_FOLDER "/journal", err);
   return status;
 }
 
-/* before the work: an unwritable place should not cost an hour */
+/* Before the work: an unwritable place should not cost an hour. */
 static rs_status run_folder(const rs_experiment *experiment, run *r, rs_err *err) {
   rs_folder_lock lock;
   RS_TRY(rs_make_directories(r->options->directory, err));
