@@ -302,8 +302,10 @@ static rs_status observe(rs_batch_work *work, rs_err *err) {
   rs_err why = {0};
   rs_status status = list_units(work, &why);
   if (status == RS_OK) status = rs_contents_make(work, &contents, &why);
-  for (size_t i = 0; i < work->batch->count && status != RS_OK; i++) rs_cell_fail(work->batch->cells[i], &why);
-  if (status == RS_OK) rs_batch_begin_rows(work);
+  if (status == RS_OK)
+    rs_batch_begin_rows(work);
+  else
+    rs_batch_fail(work, &why);
   bool all = agree(work);
   if (status == RS_OK && all) status = run_rows(work, &contents, err);
   rs_contents_clear(&contents);
@@ -313,7 +315,7 @@ static rs_status observe(rs_batch_work *work, rs_err *err) {
 rs_status rs_batch_portion(rs_batch_work *work, rs_err *err) {
   const rs_cell_batch *batch = work->batch;
   bool heads = rs_needs_heads(batch->experiment), made = work->why.status == RS_OK;
-  for (size_t i = 0; i < batch->count && !made; i++) rs_cell_fail(batch->cells[i], &work->why);
+  if (!made) rs_batch_fail(work, &work->why);
   if (made) {
     make_encodings(work);
     RS_TRY(read_tables(work, heads, err));
@@ -325,18 +327,14 @@ rs_status rs_batch_portion(rs_batch_work *work, rs_err *err) {
   return RS_OK;
 }
 
-static size_t count_groups(const rs_cell_batch *batch) {
-  size_t groups = 1;
-  for (size_t i = 0; i < batch->count; i++)
-    if (batch->cells[i]->cell.group >= groups) groups = batch->cells[i]->cell.group + 1;
-  return groups;
-}
-
 rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err) {
   rs_batch_work work;
   rs_err why = {0};
-  rs_status status = rs_batch_open(&work, batch, count_groups(batch), &why);
-  for (size_t i = 0; i < batch->count && status != RS_OK; i++) rs_cell_fail(batch->cells[i], &why);
+  size_t groups = 1;
+  for (size_t i = 0; i < batch->count; i++)
+    if (batch->cells[i]->cell.group >= groups) groups = batch->cells[i]->cell.group + 1;
+  rs_status status = rs_batch_open(&work, batch, groups, &why);
+  if (status != RS_OK) rs_batch_fail(&work, &why);
   if (status == RS_OK) status = rs_batch_portion(&work, err);
   rs_batch_close(&work);
   return status == RS_MEMORY ? RS_OK : status;

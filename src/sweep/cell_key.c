@@ -193,7 +193,6 @@ typedef struct digests {
   const rs_experiment *experiment;
   const char *isa;
   rs_cell_key *parts, *checkpoints;
-  bool *has_parts, *has_checkpoints;
 } digests;
 
 static size_t source_count(const rs_experiment *experiment) {
@@ -206,36 +205,33 @@ static rs_status digests_make(const rs_experiment *experiment, const char *isa, 
   *d = (digests){.experiment = experiment, .isa = isa};
   d->parts = rs_arena_take(&d->arena, parts, sizeof *d->parts);
   d->checkpoints = rs_arena_take(&d->arena, checkpoints, sizeof *d->checkpoints);
-  d->has_parts = rs_arena_take(&d->arena, parts, sizeof(bool));
-  d->has_checkpoints = rs_arena_take(&d->arena, checkpoints, sizeof(bool));
   return rs_arena_check(&d->arena, err);
 }
 
-static rs_status find_parts(digests *d, const rs_cell *cell, const rs_cell_key **key, rs_err *err) {
+/* Zeros where a digest is not made yet. */
+static bool is_made(const rs_cell_key *key) {
+  static const rs_cell_key none;
+  return memcmp(key, &none, sizeof none) != 0;
+}
+
+static rs_status find_parts(digests *d, const rs_cell *cell, rs_cell_key **key, rs_err *err) {
   const size_t *axis = cell->axis;
   size_t sources = source_count(d->experiment), source = d->experiment->sources.count > 0 ? axis[RS_BY_SOURCE] : 0;
-  size_t place = (axis[RS_BY_MODEL] * d->experiment->methods.count + axis[RS_BY_METHOD]) * sources + source;
-  if (!d->has_parts[place]) RS_TRY(digest_parts(d->experiment, d->isa, cell, &d->parts[place], err));
-  d->has_parts[place] = true;
-  *key = &d->parts[place];
-  return RS_OK;
+  *key = &d->parts[(axis[RS_BY_MODEL] * d->experiment->methods.count + axis[RS_BY_METHOD]) * sources + source];
+  return is_made(*key) ? RS_OK : digest_parts(d->experiment, d->isa, cell, *key, err);
 }
 
 /* Zeros where heads are simulated. */
-static rs_status find_checkpoint(digests *d, const rs_cell *cell, const rs_cell_key **key, rs_err *err) {
-  size_t place = 0;
+static rs_status find_checkpoint(digests *d, const rs_cell *cell, rs_cell_key **key, rs_err *err) {
   *key = d->checkpoints;
   if (d->experiment->checkpoints == NULL) return RS_OK;
-  place = cell->axis[RS_BY_MODEL] * d->experiment->seed_count + cell->axis[RS_BY_SEED];
-  if (!d->has_checkpoints[place]) RS_TRY(digest_checkpoint(d->experiment, cell, &d->checkpoints[place], err));
-  d->has_checkpoints[place] = true;
-  *key = &d->checkpoints[place];
-  return RS_OK;
+  *key += cell->axis[RS_BY_MODEL] * d->experiment->seed_count + cell->axis[RS_BY_SEED];
+  return is_made(*key) ? RS_OK : digest_checkpoint(d->experiment, cell, *key, err);
 }
 
 static rs_status make_key(digests *d, const rs_cell *cell, const rs_cell_role *role, rs_cell_key *key, rs_err *err) {
   const rs_experiment *experiment = d->experiment;
-  const rs_cell_key *parts, *checkpoint;
+  rs_cell_key *parts, *checkpoint;
   rs_head_group group;
   RS_TRY(find_parts(d, cell, &parts, err));
   RS_TRY(find_checkpoint(d, cell, &checkpoint, err));

@@ -280,6 +280,10 @@ void rs_batch_advance(const rs_batch_work *work, double done) {
   if (work->batch->advance != NULL) work->batch->advance(work->batch->context, done);
 }
 
+void rs_batch_fail(const rs_batch_work *work, const rs_err *why) {
+  for (size_t i = 0; i < work->batch->count; i++) rs_cell_fail(work->batch->cells[i], why);
+}
+
 bool rs_batch_stopped(const rs_batch_work *work) {
   return work->batch->stop != NULL && work->batch->stop(work->batch->context);
 }

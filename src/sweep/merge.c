@@ -145,10 +145,11 @@ static void list_shards(const merge *m, const size_t *of_cell, size_t shards, rs
 
 static rs_status refuse_missing(const merge *m, size_t missing, rs_err *err) {
   size_t count = m->ledger->count, shards = count_shards(m);
-  size_t *of_cell = rs_alloc(count, sizeof *of_cell, err);
-  double *costs = rs_alloc(shards, sizeof *costs, err);
+  rs_arena arena = {0};
+  size_t *of_cell = rs_arena_take(&arena, count, sizeof *of_cell);
+  double *costs = rs_arena_take(&arena, shards, sizeof *costs);
   rs_text words = {0};
-  if (of_cell != NULL && costs != NULL && shards > 0 &&
+  if (!arena.failed && shards > 0 &&
       rs_shards_assign(m->ledger->experiment, shards, of_cell, count, costs, NULL) == RS_OK)
     list_shards(m, of_cell, shards, &words);
   else {
@@ -158,8 +159,7 @@ static rs_status refuse_missing(const merge *m, size_t missing, rs_err *err) {
   rs_status status = rs_fail(err, RS_INPUT, "%zu of %zu cells are missing%s (--partial writes what there is)", missing,
                              count, rs_text_string(&words));
   rs_text_clear(&words);
-  free(of_cell);
-  free(costs);
+  rs_arena_clear(&arena);
   return status;
 }
 

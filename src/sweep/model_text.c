@@ -48,10 +48,10 @@ static rs_status read_block(const rs_transformer *transformer, size_t block, con
                             rs_text_rows *rows, rs_err *err) {
   RS_TRY(rs_block_check(&transformer->shape, block, err));
   rows->shape = transformer->shape.decoder.blocks[block].attention;
-  rows->q = rs_alloc(length, rows->shape.heads * rows->shape.head_dim * sizeof *rows->q, err);
-  rows->k = rs_alloc(length, rows->shape.kv_heads * rows->shape.head_dim * sizeof *rows->k, err);
-  rows->sinks = rs_alloc(rows->shape.heads, sizeof *rows->sinks, err);
-  if (rows->q == NULL || rows->k == NULL || rows->sinks == NULL) return RS_MEMORY;
+  rows->q = rs_arena_take(&rows->arena, length, rows->shape.heads * rows->shape.head_dim * sizeof *rows->q);
+  rows->k = rs_arena_take(&rows->arena, length, rows->shape.kv_heads * rows->shape.head_dim * sizeof *rows->k);
+  rows->sinks = rs_arena_take(&rows->arena, rows->shape.heads, sizeof *rows->sinks);
+  RS_TRY(rs_arena_check(&rows->arena, err));
   rs_block_sinks(transformer, block, rows->sinks);
   return rs_read_block(transformer, tokens, length, block, rows->q, rows->k, err);
 }
@@ -72,8 +72,6 @@ rs_status rs_text_rows_read(rs_text_model *model, const rs_model_source *source,
 }
 
 void rs_text_rows_clear(rs_text_rows *rows) {
-  free(rows->q);
-  free(rows->k);
-  free(rows->sinks);
+  rs_arena_clear(&rows->arena);
   *rows = (rs_text_rows){0};
 }

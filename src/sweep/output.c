@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,14 +135,16 @@ static rs_status note_arithmetic(rs_totals *totals, const rs_cell_state *state, 
   return RS_OK;
 }
 
-static rs_status add_totals(rs_totals *totals, size_t number, const rs_cell_state *state, rs_err *err) {
-  totals->written++;
-  if (state->status != RS_OK && totals->failed == 0) {
-    totals->first_failed = number;
-    memcpy(totals->message, state->message, sizeof totals->message);
+void rs_summary_note(rs_run_summary *summary, size_t number, const rs_cell_state *state) {
+  if (state->status != RS_OK && summary->failed++ == 0) {
+    summary->first_failed = number;
+    snprintf(summary->message, sizeof summary->message, "%s", state->message);
   }
-  totals->failed += state->status != RS_OK;
-  totals->starved += state->status == RS_MEMORY;
+  summary->starved += state->status == RS_MEMORY;
+}
+
+static rs_status add_totals(rs_totals *totals, const rs_cell_state *state, rs_err *err) {
+  totals->written++;
   totals->single += state->scores.f32;
   totals->twice += state->scores.f64;
   totals->error = fmax(totals->error, state->scores.error);
@@ -154,7 +157,8 @@ rs_status rs_output_add(rs_output *output, size_t number, const rs_cell_state *s
   for (size_t m = 0; m < output->experiment->metrics.count; m++)
     if (output->files[CURVES + m] != NULL) RS_TRY(add_curve(output, number, state, m, err));
   RS_TRY(add_timings(output, number, state, err));
-  return add_totals(&output->totals, number, state, err);
+  rs_summary_note(output->summary, number, state);
+  return add_totals(&output->totals, state, err);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
@@ -171,23 +175,19 @@ static rs_status write_text(const rs_output *output, const char *name, const rs_
   return status;
 }
 
-static rs_status write_words(rs_output *output, rs_text *config, rs_text *manifest, rs_err *err) {
-  rs_file_sums unread;
-  rs_experiment_write(output->experiment, config);
-  RS_TRY(write_text(output, "config.yaml", config, &output->sums[output->sum_count++], err));
-  RS_TRY(rs_manifest_write(output, config, manifest, err));
-  return write_text(output, "manifest.json", manifest, &unread, err);
-}
-
 rs_status rs_output_end(rs_output *output, rs_err *err) {
   rs_text config = {0}, manifest = {0};
+  rs_file_sums unread;
   for (size_t i = 0; i < output->count; i++) {
     if (output->files[i] == NULL) continue;
     rs_file_sums *sums = &output->sums[output->sum_count++];
     RS_TRY(rs_out_file_close(output->files[i], sums, err));
     sums->rows = output->rows[i];
   }
-  rs_status status = write_words(output, &config, &manifest, err);
+  rs_experiment_write(output->experiment, &config);
+  rs_status status = write_text(output, "config.yaml", &config, &output->sums[output->sum_count++], err);
+  if (status == RS_OK) status = rs_manifest_write(output, &config, &manifest, err);
+  if (status == RS_OK) status = write_text(output, "manifest.json", &manifest, &unread, err);
   rs_text_clear(&config);
   rs_text_clear(&manifest);
   return status;

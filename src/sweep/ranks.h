@@ -8,6 +8,11 @@
 /* Rank 0 has the folder, hands out portions of cells and takes the records of what is done. What carries the messages
  * is ranks_mpi.c, or nothing, ranks_none.c. */
 
+/* What MPI says of this process. */
+struct rs_ranks {
+  int rank, count, local;
+};
+
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 typedef struct rs_rank_message {

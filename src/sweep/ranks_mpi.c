@@ -6,10 +6,6 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-struct rs_ranks {
-  int rank, count, local;
-};
-
 /* Ranks on this machine. */
 static int count_local(int rank) {
   MPI_Comm node;
@@ -43,18 +39,6 @@ void rs_ranks_close(rs_ranks *ranks) {
   (void)rs_ranks_agree(ranks, 0); /* which sleeps until all are here; MPI_Finalize would spin */
   MPI_Finalize();
   free(ranks);
-}
-
-size_t rs_ranks_rank(const rs_ranks *ranks) {
-  return ranks != NULL ? (size_t)ranks->rank : 0;
-}
-
-size_t rs_ranks_count(const rs_ranks *ranks) {
-  return ranks != NULL ? (size_t)ranks->count : 1;
-}
-
-size_t rs_ranks_local(const rs_ranks *ranks) {
-  return ranks != NULL ? (size_t)ranks->local : 1;
 }
 
 /* Waits for an operation that was begun. */

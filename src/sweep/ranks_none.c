@@ -14,21 +14,6 @@ void rs_ranks_close(rs_ranks *ranks) {
   (void)ranks;
 }
 
-size_t rs_ranks_rank(const rs_ranks *ranks) {
-  (void)ranks;
-  return 0;
-}
-
-size_t rs_ranks_count(const rs_ranks *ranks) {
-  (void)ranks;
-  return 1;
-}
-
-size_t rs_ranks_local(const rs_ranks *ranks) {
-  (void)ranks;
-  return 1;
-}
-
 int rs_ranks_agree(rs_ranks *ranks, int code) {
   (void)ranks;
   return code;

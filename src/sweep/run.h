@@ -21,9 +21,10 @@ void rs_text_model_clear(rs_text_model *model);
 
 /* Queries and keys of one block, for the text's first tokens. */
 typedef struct rs_text_rows {
+  rs_arena arena;
   rs_head_shape shape;
-  double *q, *k; /* (L, H, D), (L, K, D); owned */
-  double *sinks; /* (H,) learned by the block, where it has such; owned */
+  double *q, *k; /* (L, H, D), (L, K, D) */
+  double *sinks; /* (H,) learned by the block, where it has such */
 } rs_text_rows;
 
 /* Reads the first `length` tokens of the source's text with its model. RS_DOMAIN where the text is shorter; RS_INPUT,
@@ -192,12 +193,9 @@ typedef struct rs_arithmetic {
 
 /* What the cells come to together. */
 typedef struct rs_totals {
-  size_t written, failed, starved; /* failed: without values; starved: of those, for want of memory */
-  size_t first_failed;             /* its number, where one failed, and */
-  char message[RS_CELL_MESSAGE];   /* what is wrong with it */
-  size_t single, twice;            /* cells whose scores were floats, and doubles */
-  double error, weight;            /* the largest error of a score, and weight that was left out */
-  rs_arithmetic *arithmetic;       /* (arithmetic_count,) */
+  size_t written, single, twice; /* cells: all, and those whose scores were floats, and doubles */
+  double error, weight;          /* the largest error of a score, and weight that was left out */
+  rs_arithmetic *arithmetic;     /* (arithmetic_count,) */
   size_t arithmetic_count, arithmetic_capacity;
 } rs_totals;
 
@@ -211,8 +209,9 @@ typedef struct rs_output {
   size_t *rows, count;
   rs_file_sums *sums; /* (sum_count,) of files that are whole */
   size_t sum_count;
-  size_t cells;    /* of the experiment */
-  const char *isa; /* that computed them; borrowed */
+  size_t cells;            /* of the experiment */
+  const char *isa;         /* that computed them; borrowed */
+  rs_run_summary *summary; /* that is told of cells which failed; borrowed */
   rs_totals totals;
 } rs_output;
 
@@ -224,6 +223,9 @@ bool rs_is_run_file(const char *name);
 rs_status rs_output_begin(const rs_experiment *experiment, const char *directory, const char *shown, rs_output *output,
                           rs_err *err);
 void rs_output_clear(rs_output *output);
+
+/* Says in the summary what became of a cell. Cells come in their order. */
+void rs_summary_note(rs_run_summary *summary, size_t number, const rs_cell_state *state);
 
 /* Adds cell number `number`. Cells come in their order. */
 rs_status rs_output_add(rs_output *output, size_t number, const rs_cell_state *state, rs_err *err);
@@ -251,16 +253,5 @@ rs_status rs_manifest_inputs(json_t *inputs, const rs_experiment *experiment, rs
 
 /* An object as text, or NULL without memory. Release with free(). */
 char *rs_manifest_dump(const json_t *object);
-
-/* Whether the task has fewer sequences to read, at some length, than the config asks for. RS_MEMORY, RS_IO. */
-rs_status rs_manifest_fewer(const rs_experiment *experiment, bool *fewer, rs_err *err);
-
-/* The experiment's task: its kind, parameters, parts, and the best loss at each length, null where nobody knows. */
-rs_status rs_manifest_task(const rs_experiment *experiment, json_t *task, rs_err *err);
-
-/* Its checkpoints: parameters of shape and training, how many numbers they have, what captions say of them, and which
- * instruction sets computed the weights that cells read. */
-rs_status rs_manifest_checkpoints(const rs_experiment *experiment, const rs_totals *totals, json_t *checkpoints,
-                                  rs_err *err);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "kernel/kernel.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Progress of a whole run. */
@@ -74,14 +73,6 @@ static rs_status run_cells(rs_ledger *ledger, run *r, rs_err *err) {
   return trained ? rs_trained_run(ledger, &watch, err) : rs_portions_run(ledger, &watch, err);
 }
 
-static void note_failure(rs_run_summary *summary, size_t cell, const rs_cell_state *state) {
-  if (summary->failed++ == 0) {
-    summary->first_failed = cell;
-    snprintf(summary->message, sizeof summary->message, "%s", state->message);
-  }
-  summary->starved += state->status == RS_MEMORY;
-}
-
 /* What became of a shard's cells, of which no files are written. */
 static rs_status sum_up(const rs_ledger *ledger, rs_run_summary *summary, rs_err *err) {
   rs_status status = RS_OK;
@@ -89,7 +80,7 @@ static rs_status sum_up(const rs_ledger *ledger, rs_run_summary *summary, rs_err
     rs_cell_state state;
     if (ledger->others[i] || ledger->places[i] == 0) continue;
     status = rs_ledger_read(ledger, i, &state, err);
-    if (status == RS_OK && state.status != RS_OK) note_failure(summary, i, &state);
+    if (status == RS_OK) rs_summary_note(summary, i, &state);
     rs_cell_state_clear(ledger->experiment, &state);
   }
   return status;

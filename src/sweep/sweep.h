@@ -37,8 +37,7 @@ double rs_memory_available(void);
 rs_status rs_folder_differs(const rs_experiment *experiment, const char *directory, bool *differs, rs_err *err)
     RS_NONNULL(1, 2, 3);
 
-/* ---- shards: a sweep in parts, each done apart --------------------------------------------------------------------
- */
+/* ---- shards: a sweep in parts, each done apart ------------------------------------------------------------------- */
 
 /* One of them. `count` 0: the whole sweep. */
 typedef struct rs_sweep_shard {
@@ -65,8 +64,7 @@ rs_status rs_shard_fits(const rs_experiment *experiment, const char *directory, 
 rs_status rs_shards_read(const char *const *folders, size_t count, rs_experiment **experiment, rs_problems *problems,
                          rs_err *err) RS_NONNULL(1, 3, 4);
 
-/* ---- runs ---------------------------------------------------------------------------------------------------------
- */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 /* What a training of a run is at. */
 typedef struct rs_training_report {
@@ -90,8 +88,7 @@ typedef struct rs_training_watch {
   double save_interval; /* seconds from one state on the disk to the next; 0: 30 */
 } rs_training_watch;
 
-/* ---- ranks: processes of MPI that run one sweep together ----------------------------------------------------------
- */
+/* ---- ranks: processes of MPI that run one sweep together --------------------------------------------------------- */
 
 typedef struct rs_ranks rs_ranks;
 

@@ -51,6 +51,7 @@ static rs_status fill_set(const rs_ledger *ledger, const char *directory, const 
   rs_status status = rs_output_begin(ledger->experiment, directory, shown, &output, err);
   output.cells = ledger->count;
   output.isa = ledger->isa;
+  output.summary = summary;
   for (size_t i = 0; i < ledger->count && status == RS_OK; i++) {
     rs_cell_state state;
     if (ledger->places[i] == 0) continue;
@@ -59,10 +60,6 @@ static rs_status fill_set(const rs_ledger *ledger, const char *directory, const 
     rs_cell_state_clear(ledger->experiment, &state);
   }
   if (status == RS_OK) status = rs_output_end(&output, err);
-  summary->failed = output.totals.failed;
-  summary->starved = output.totals.starved;
-  summary->first_failed = output.totals.first_failed;
-  snprintf(summary->message, sizeof summary->message, "%s", output.totals.message);
   rs_output_clear(&output);
   return status;
 }

@@ -1,13 +1,150 @@
 /* A model that is wanted: loaded where its training is done, else trained, with what it takes to go on brought to the
- * disk every half minute. */
+ * disk every half minute. Its folder has config.json before the first step, and again as the last file of all: as long
+ * as it has no hash of the weights, training is not done. */
 #include "training.h"
 
 #include "kernel/kernel.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
+
+enum { HASH_SHOWN = 12 }; /* digits in the name of a folder */
+
+/* ---- the folder -------------------------------------------------------------------------------------------------- */
+
+static char *join(rs_arena *arena, const char *directory, const char *name) {
+  size_t length = strlen(directory), size = length + strlen(name) + 2;
+  char *path = rs_arena_take(arena, size, 1);
+  const char *slash = length == 0 || directory[length - 1] == '/' ? "" : "/";
+  if (path != NULL) snprintf(path, size, "%s%s%s", directory, slash, name);
+  return path;
+}
+
+/* Named by what it holds, not by what a config calls it: a model of another name is the same one. */
+rs_status rs_training_folder_make(const rs_trained *trained, const char *checkpoints, rs_training_folder *folder,
+                                  rs_err *err) {
+  char name[160];
+  rs_arena *arena = &folder->arena;
+  *folder = (rs_training_folder){.lock = -1};
+  RS_TRY(rs_trained_fingerprint(trained, folder->hash, err));
+  snprintf(name, sizeof name, "%s-%s-%.*s", trained->recipes[0].method->name, trained->task.task->kind.name, HASH_SHOWN,
+           folder->hash);
+  folder->path = join(arena, checkpoints, name);
+  const char *path = folder->path != NULL ? folder->path : "";
+  folder->config = join(arena, path, RS_TRAINED_CONFIG);
+  folder->weights = join(arena, path, RS_TRAINED_WEIGHTS);
+  folder->state = join(arena, path, RS_TRAINING_STATE);
+  folder->log = join(arena, path, RS_TRAINING_CSV);
+  rs_status status = rs_arena_check(arena, err);
+  if (status != RS_OK) rs_training_folder_clear(folder);
+  return status;
+}
+
+void rs_training_folder_clear(rs_training_folder *folder) {
+  if (folder->lock != -1) close(folder->lock);
+  rs_arena_clear(&folder->arena);
+  *folder = (rs_training_folder){.lock = -1};
+}
+
+/* The directory itself is locked, which leaves nothing behind. Where a file system has no such locks (NFS), two
+ * processes would both train, to the same weights, and each file would still appear whole. */
+static rs_status lock_folder(rs_training_folder *folder, const rs_training_watch *watch, rs_err *err) {
+  RS_TRY(rs_make_directories(folder->path, err));
+  folder->lock = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder->lock == -1) return rs_fail(err, RS_IO, "%s: cannot open: %s", folder->path, strerror(errno));
+  int held = flock(folder->lock, LOCK_EX | LOCK_NB);
+  bool busy = held != 0 && errno == EWOULDBLOCK;
+  if (busy && watch != NULL && watch->wait != NULL) watch->wait(watch->context, folder->path);
+  while (busy && flock(folder->lock, LOCK_EX) != 0 && errno == EINTR) continue;
+  return RS_OK;
+}
+
+void rs_training_ready(const rs_training_watch *watch, const char *folder, const char *arithmetic) {
+  if (watch != NULL && watch->ready != NULL && arithmetic != NULL) watch->ready(watch->context, folder, arithmetic);
+}
+
+/* ---- what stands in it ------------------------------------------------------------------------------------------- */
+
+/* `moving` mends it. */
+static rs_status refuse(const rs_training_folder *folder, const rs_err *why, bool moving, rs_err *err) {
+  if (!moving) return rs_fail(err, why->status, "%s", why->message);
+  return rs_fail(err, why->status, "%s (move %s away to train from the start)", why->message, folder->path);
+}
+
+rs_status rs_training_folder_read(const rs_training_folder *folder, rs_trained *trained, bool *there, rs_err *err) {
+  char hash[65];
+  rs_err why = {0};
+  *trained = (rs_trained){0};
+  *there = access(folder->config, F_OK) == 0;
+  if (!*there) return RS_OK;
+  rs_status status = rs_trained_read(folder->path, trained, &why);
+  if (status == RS_OK) status = rs_trained_fingerprint(trained, hash, &why);
+  if (status == RS_OK && strcmp(hash, folder->hash) == 0) return RS_OK;
+  if (status == RS_OK)
+    status = rs_fail(&why, RS_INPUT, "%s: was changed, or is of another model: its fingerprint is %.12s",
+                     folder->config, hash);
+  rs_trained_clear(trained);
+  return refuse(folder, &why, status == RS_INPUT, err);
+}
+
+static rs_status load_folder(const rs_training_folder *folder, const rs_trained *trained, rs_transformer **transformer,
+                             rs_err *err) {
+  char hash[65];
+  rs_err why = {0};
+  *transformer = NULL;
+  (void)unlink(folder->state); /* there where the end came just before its removal */
+  rs_status status = rs_sha256_file(folder->weights, hash, &why);
+  if (status == RS_OK && strcmp(hash, trained->weights) != 0)
+    status = rs_fail(&why, RS_INPUT, "%s: its SHA-256 is %.12s..., and %.12s... was written", folder->weights, hash,
+                     trained->weights);
+  if (status == RS_OK) status = rs_trained_load(trained, folder->path, transformer, &why);
+  return status == RS_OK ? RS_OK : refuse(folder, &why, status == RS_INPUT || status == RS_IO, err);
+}
+
+/* ---- what is written to it --------------------------------------------------------------------------------------- */
+
+/* Clears the text. */
+static rs_status write_text(const char *path, rs_text *text, rs_err *err) {
+  rs_status status = rs_text_check(text, err);
+  if (status == RS_OK) status = rs_file_write(path, rs_text_string(text), text->length, err);
+  rs_text_clear(text);
+  return status;
+}
+
+static rs_status write_config(const rs_training_folder *folder, const rs_trained *trained, rs_err *err) {
+  rs_text json = {0};
+  rs_status status = rs_trained_write(trained, &json, err);
+  if (status == RS_OK) return write_text(folder->config, &json, err);
+  rs_text_clear(&json);
+  return status;
+}
+
+static rs_status write_log(const rs_training_folder *folder, const rs_train_step *history, size_t steps, rs_err *err) {
+  rs_text csv = {0};
+  rs_text_puts(&csv, "step,loss_nats,gradient_norm,learning_rate\n");
+  for (size_t i = 0; i < steps; i++) {
+    const double row[] = {(double)history[i].step, history[i].loss, history[i].gradient_norm, history[i].rate};
+    for (size_t c = 0; c < RS_COUNT(row); c++) rs_csv_number(&csv, row[c]);
+    rs_csv_end_row(&csv);
+  }
+  return write_text(folder->log, &csv, err);
+}
+
+static rs_status finish_folder(const rs_training_folder *folder, rs_trained *trained, const rs_transformer *transformer,
+                               const rs_train_step *history, rs_err *err) {
+  RS_TRY(rs_weights_write(transformer, folder->weights, err));
+  RS_TRY(rs_sha256_file(folder->weights, trained->weights, err));
+  trained->steps = trained->training.steps;
+  RS_TRY(write_log(folder, history, trained->steps, err));
+  RS_TRY(write_config(folder, trained, err));
+  return rs_file_remove(folder->path, RS_TRAINING_STATE, err);
+}
 
 /* Losing that much is no loss; writing that often costs nothing. */
 static const double save_interval = 30; /* seconds */
@@ -89,7 +226,7 @@ static rs_status begin(session *s, const char *arithmetic, rs_err *err) {
   rs_train_saved_clear(&saved);
   s->made.steps = s->saved;
   s->saved_at = rs_seconds();
-  return status == RS_OK && s->folder.path != NULL ? rs_training_folder_write(&s->folder, &s->made, err) : status;
+  return status == RS_OK && s->folder.path != NULL ? write_config(&s->folder, &s->made, err) : status;
 }
 
 /* ---- together ---------------------------------------------------------------------------------------------------- */
@@ -148,7 +285,7 @@ static rs_status save(session *s, rs_err *err) {
   if (status != RS_OK) return rs_fail(err, status, "%s", why.message);
   s->saved = state->step;
   s->saved_at = rs_seconds();
-  return rs_training_folder_log(&s->folder, s->history, s->saved, err);
+  return write_log(&s->folder, s->history, s->saved, err);
 }
 
 /* A failure, and where the last good state stands. */
@@ -223,7 +360,7 @@ static rs_status run_session(session *s, const char *arithmetic, rs_transformer 
   if (status == RS_OK) status = lead(s, err);
   if (status == RS_OK) status = train(s, err);
   if (status == RS_OK && s->folder.path != NULL &&
-      rs_training_folder_finish(&s->folder, &s->made, s->transformer, s->history, &why) != RS_OK)
+      finish_folder(&s->folder, &s->made, s->transformer, s->history, &why) != RS_OK)
     status = fail_with_state(s, &why, err);
   if (watch != NULL && watch->end != NULL) watch->end(watch->context);
   rs_trainer_free(s->trainer);
@@ -243,7 +380,7 @@ static rs_status find(const rs_training_folder *folder, const rs_training_watch 
   bool there;
   RS_TRY(rs_training_folder_read(folder, found, &there, err));
   if (!there || *found->weights == '\0') return RS_OK;
-  RS_TRY(rs_training_folder_load(folder, found, transformer, err));
+  RS_TRY(load_folder(folder, found, transformer, err));
   rs_training_ready(watch, folder->path, found->arithmetic);
   return RS_OK;
 }
@@ -289,7 +426,7 @@ static rs_status obtain(const rs_training_job *job, rs_transformer **transformer
     if (status == RS_OK) status = find(&s.folder, job->watch, &found, transformer, err);
     if (status != RS_OK || *transformer != NULL) goto out;
     rs_trained_clear(&found); /* another process may have gone on meanwhile */
-    status = rs_training_folder_lock(&s.folder, job->watch, err);
+    status = lock_folder(&s.folder, job->watch, err);
     if (status == RS_OK) status = find(&s.folder, job->watch, &found, transformer, err);
     if (status != RS_OK || *transformer != NULL) goto out;
   }

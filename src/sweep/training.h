@@ -42,28 +42,10 @@ rs_status rs_training_folder_make(const rs_trained *trained, const char *checkpo
                                   rs_err *err);
 void rs_training_folder_clear(rs_training_folder *folder);
 
-/* Makes the directory, and keeps other processes from training there until the folder is cleared. */
-rs_status rs_training_folder_lock(rs_training_folder *folder, const rs_training_watch *watch, rs_err *err);
-
 /* Tells the watch, which may be NULL, that the model of a folder is at hand. */
 void rs_training_ready(const rs_training_watch *watch, const char *folder, const char *arithmetic);
 
 /* What its config.json says; *there is false where it has none. RS_INPUT where that is not of this model. */
 rs_status rs_training_folder_read(const rs_training_folder *folder, rs_trained *trained, bool *there, rs_err *err);
-
-/* The trained model, whose weights must be those that were written. */
-rs_status rs_training_folder_load(const rs_training_folder *folder, const rs_trained *trained,
-                                  rs_transformer **transformer, rs_err *err);
-
-/* Writes config.json. */
-rs_status rs_training_folder_write(const rs_training_folder *folder, const rs_trained *trained, rs_err *err);
-
-/* Writes training.csv: a row for each of `steps`. */
-rs_status rs_training_folder_log(const rs_training_folder *folder, const rs_train_step *history, size_t steps,
-                                 rs_err *err);
-
-/* Writes the weights, the log and last config.json, which says that training is done; then removes the state. */
-rs_status rs_training_folder_finish(const rs_training_folder *folder, rs_trained *trained,
-                                    const rs_transformer *transformer, const rs_train_step *history, rs_err *err);
 
 #endif

@@ -72,6 +72,9 @@ void rs_batch_close(rs_batch_work *work);
 /* Runs the cells that stand in the batch now, and hands each over. As rs_batch_run. */
 rs_status rs_batch_portion(rs_batch_work *work, rs_err *err);
 
+/* Every cell of the portion ends with this error. */
+void rs_batch_fail(const rs_batch_work *work, const rs_err *why);
+
 /* Whether the caller of the run wants it to end. */
 bool rs_batch_stopped(const rs_batch_work *work);
 
