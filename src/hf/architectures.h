@@ -184,6 +184,31 @@ extern const char *const rs_ignored_buffers[], *const rs_ignored_pictures[];
 #define ALWAYS                                                                                                         \
   { .fallback = true }
 
+/* A list of names; the words below are entries that many lists have. */
+#define NAMES(list, ...) const rs_hf_name list[] = {__VA_ARGS__, {NULL, NULL, RS_ROWS_OWN}}
+#define NAME_OF(ours, theirs, rows)                                                                                    \
+  { ours, theirs, RS_ROWS_##rows }
+#define NAME(ours, theirs) NAME_OF(ours, theirs, OWN)
+#define NORMS(before, behind) NAME("input_layernorm", before), NAME("post_attention_layernorm", behind)
+#define QKV(one, rows)                                                                                                 \
+  NAME_OF("self_attn.q_proj", one, rows), NAME_OF("self_attn.k_proj", one, rows), NAME_OF("self_attn.v_proj", one, rows)
+#define ATTENTION(q, k, v, o)                                                                                          \
+  NAME("self_attn.q_proj", q), NAME("self_attn.k_proj", k), NAME("self_attn.v_proj", v), NAME("self_attn.o_proj", o)
+#define GATE_UP(one, rows) NAME_OF("mlp.gate_proj", one, rows), NAME_OF("mlp.up_proj", one, rows)
+#define GATE_UP_SHARED(one, rows)                                                                                      \
+  NAME_OF("mlp.shared_experts.gate_proj", one, rows), NAME_OF("mlp.shared_experts.up_proj", one, rows)
+#define GATE_UP_EXPERTS(one, rows)                                                                                     \
+  NAME_OF("mlp.experts.#.gate_proj", one, rows), NAME_OF("mlp.experts.#.up_proj", one, rows)
+#define SHARED(expert)                                                                                                 \
+  NAME("mlp.shared_experts.gate_proj", expert ".gate_proj"), NAME("mlp.shared_experts.up_proj", expert ".up_proj"),    \
+      NAME("mlp.shared_experts.down_proj", expert ".down_proj")
+/* Each expert on its own, or all in one. */
+#define EACH_EXPERT(gate, up, down)                                                                                    \
+  NAME("mlp.experts.#.gate_proj", gate), NAME("mlp.experts.#.up_proj", up), NAME("mlp.experts.#.down_proj", down),     \
+      GATE_UP_EXPERTS("mlp.experts.gate_up_proj", EXPERTS),                                                            \
+      NAME_OF("mlp.experts.#.down_proj", "mlp.experts.down_proj", EXPERTS)
+#define MLP(up, down) NAME("mlp.up_proj", up), NAME("mlp.down_proj", down)
+
 /* A row: its type and what it is, the members that are not 0, and what its family leaves unsaid. */
 #define ROW(model_type, summary, ...)                                                                                  \
   { .entry = {model_type, summary}, __VA_ARGS__ }

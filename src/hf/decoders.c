@@ -5,145 +5,51 @@
 /* Gemma-2's are Llama's, too, with two more norms. */
 const rs_hf_name rs_names_llama[] = {{NULL, NULL, RS_ROWS_OWN}};
 
-static const rs_hf_name names_phi3[] = {
-    {"self_attn.q_proj", "self_attn.qkv_proj", RS_ROWS_PARTS},
-    {"self_attn.k_proj", "self_attn.qkv_proj", RS_ROWS_PARTS},
-    {"self_attn.v_proj", "self_attn.qkv_proj", RS_ROWS_PARTS},
-    {"mlp.gate_proj", "mlp.gate_up_proj", RS_ROWS_PARTS},
-    {"mlp.up_proj", "mlp.gate_up_proj", RS_ROWS_PARTS},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_phi3, QKV("self_attn.qkv_proj", PARTS), GATE_UP("mlp.gate_up_proj", PARTS));
 
-static const rs_hf_name names_gpt2[] = {
-    {"embed_tokens", "wte", RS_ROWS_OWN},
-    {"embed.table", "wpe.weight", RS_ROWS_OWN},
-    {"norm", "ln_f", RS_ROWS_OWN},
-    {"input_layernorm", "ln_1", RS_ROWS_OWN},
-    {"post_attention_layernorm", "ln_2", RS_ROWS_OWN},
-    {"self_attn.q_proj", "attn.c_attn", RS_ROWS_PARTS},
-    {"self_attn.k_proj", "attn.c_attn", RS_ROWS_PARTS},
-    {"self_attn.v_proj", "attn.c_attn", RS_ROWS_PARTS},
-    {"self_attn.o_proj", "attn.c_proj", RS_ROWS_OWN},
-    {"mlp.up_proj", "mlp.c_fc", RS_ROWS_OWN},
-    {"mlp.down_proj", "mlp.c_proj", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_gpt2, NAME("embed_tokens", "wte"), NAME("embed.table", "wpe.weight"), NAME("norm", "ln_f"),
+             NORMS("ln_1", "ln_2"), QKV("attn.c_attn", PARTS), NAME("self_attn.o_proj", "attn.c_proj"),
+             MLP("mlp.c_fc", "mlp.c_proj"));
 
-static const rs_hf_name names_neox[] = {
-    {"embed_tokens", "embed_in", RS_ROWS_OWN},
-    {"norm", "final_layer_norm", RS_ROWS_OWN},
-    {"lm_head", "embed_out", RS_ROWS_OWN},
-    {"self_attn.q_proj", "attention.query_key_value", RS_ROWS_GROUPS},
-    {"self_attn.k_proj", "attention.query_key_value", RS_ROWS_GROUPS},
-    {"self_attn.v_proj", "attention.query_key_value", RS_ROWS_GROUPS},
-    {"self_attn.o_proj", "attention.dense", RS_ROWS_OWN},
-    {"mlp.up_proj", "mlp.dense_h_to_4h", RS_ROWS_OWN},
-    {"mlp.down_proj", "mlp.dense_4h_to_h", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_neox, NAME("embed_tokens", "embed_in"), NAME("norm", "final_layer_norm"),
+             NAME("lm_head", "embed_out"), QKV("attention.query_key_value", GROUPS),
+             NAME("self_attn.o_proj", "attention.dense"), MLP("mlp.dense_h_to_4h", "mlp.dense_4h_to_h"));
 
-static const rs_hf_name names_bloom[] = {
-    {"embed_tokens", "word_embeddings", RS_ROWS_OWN},
-    {"embedding_norm", "word_embeddings_layernorm", RS_ROWS_OWN},
-    {"norm", "ln_f", RS_ROWS_OWN},
-    {"self_attn.q_proj", "self_attention.query_key_value", RS_ROWS_GROUPS},
-    {"self_attn.k_proj", "self_attention.query_key_value", RS_ROWS_GROUPS},
-    {"self_attn.v_proj", "self_attention.query_key_value", RS_ROWS_GROUPS},
-    {"self_attn.o_proj", "self_attention.dense", RS_ROWS_OWN},
-    {"mlp.up_proj", "mlp.dense_h_to_4h", RS_ROWS_OWN},
-    {"mlp.down_proj", "mlp.dense_4h_to_h", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_bloom, NAME("embed_tokens", "word_embeddings"), NAME("embedding_norm", "word_embeddings_layernorm"),
+             NAME("norm", "ln_f"), QKV("self_attention.query_key_value", GROUPS),
+             NAME("self_attn.o_proj", "self_attention.dense"), MLP("mlp.dense_h_to_4h", "mlp.dense_4h_to_h"));
 
-static const rs_hf_name names_mpt[] = {
-    {"embed_tokens", "wte", RS_ROWS_OWN},
-    {"norm", "norm_f", RS_ROWS_OWN},
-    {"input_layernorm", "norm_1", RS_ROWS_OWN},
-    {"post_attention_layernorm", "norm_2", RS_ROWS_OWN},
-    {"self_attn.q_proj", "attn.Wqkv", RS_ROWS_PARTS},
-    {"self_attn.k_proj", "attn.Wqkv", RS_ROWS_PARTS},
-    {"self_attn.v_proj", "attn.Wqkv", RS_ROWS_PARTS},
-    {"self_attn.o_proj", "attn.out_proj", RS_ROWS_OWN},
-    {"mlp.up_proj", "ffn.up_proj", RS_ROWS_OWN},
-    {"mlp.down_proj", "ffn.down_proj", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_mpt, NAME("embed_tokens", "wte"), NAME("norm", "norm_f"), NORMS("norm_1", "norm_2"),
+             QKV("attn.Wqkv", PARTS), NAME("self_attn.o_proj", "attn.out_proj"), MLP("ffn.up_proj", "ffn.down_proj"));
 
-static const rs_hf_name names_opt[] = {
-    {"embed.table", "embed_positions.weight", RS_ROWS_OWN},
-    {"norm", "final_layer_norm", RS_ROWS_OWN},
-    {"input_layernorm", "self_attn_layer_norm", RS_ROWS_OWN},
-    {"post_attention_layernorm", "final_layer_norm", RS_ROWS_OWN},
-    {"self_attn.o_proj", "self_attn.out_proj", RS_ROWS_OWN},
-    {"mlp.up_proj", "fc1", RS_ROWS_OWN},
-    {"mlp.down_proj", "fc2", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_opt, NAME("embed.table", "embed_positions.weight"), NAME("norm", "final_layer_norm"),
+             NORMS("self_attn_layer_norm", "final_layer_norm"), NAME("self_attn.o_proj", "self_attn.out_proj"),
+             MLP("fc1", "fc2"));
 
-static const rs_hf_name names_gptj[] = {
-    {"embed_tokens", "wte", RS_ROWS_OWN},
-    {"norm", "ln_f", RS_ROWS_OWN},
-    {"input_layernorm", "ln_1", RS_ROWS_OWN},
-    {"self_attn.q_proj", "attn.q_proj", RS_ROWS_OWN},
-    {"self_attn.k_proj", "attn.k_proj", RS_ROWS_OWN},
-    {"self_attn.v_proj", "attn.v_proj", RS_ROWS_OWN},
-    {"self_attn.o_proj", "attn.out_proj", RS_ROWS_OWN},
-    {"mlp.up_proj", "mlp.fc_in", RS_ROWS_OWN},
-    {"mlp.down_proj", "mlp.fc_out", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_gptj, NAME("embed_tokens", "wte"), NAME("norm", "ln_f"), NAME("input_layernorm", "ln_1"),
+             ATTENTION("attn.q_proj", "attn.k_proj", "attn.v_proj", "attn.out_proj"), MLP("mlp.fc_in", "mlp.fc_out"));
 
-static const rs_hf_name names_phi[] = {
-    {"norm", "final_layernorm", RS_ROWS_OWN},
-    {"self_attn.q_norm", "self_attn.q_layernorm", RS_ROWS_OWN},
-    {"self_attn.k_norm", "self_attn.k_layernorm", RS_ROWS_OWN},
-    {"self_attn.o_proj", "self_attn.dense", RS_ROWS_OWN},
-    {"mlp.up_proj", "mlp.fc1", RS_ROWS_OWN},
-    {"mlp.down_proj", "mlp.fc2", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_phi, NAME("norm", "final_layernorm"), NAME("self_attn.q_norm", "self_attn.q_layernorm"),
+             NAME("self_attn.k_norm", "self_attn.k_layernorm"), NAME("self_attn.o_proj", "self_attn.dense"),
+             MLP("mlp.fc1", "mlp.fc2"));
 
 /* One norm before both parts in the 7B's, two in the 40B's. */
-static const rs_hf_name names_falcon[] = {
-    {"embed_tokens", "word_embeddings", RS_ROWS_OWN},
-    {"norm", "ln_f", RS_ROWS_OWN},
-    {"input_layernorm", "ln_attn", RS_ROWS_OWN},
-    {"input_layernorm", "input_layernorm", RS_ROWS_OWN},
-    {"post_attention_layernorm", "ln_mlp", RS_ROWS_OWN},
-    {"post_attention_layernorm", "post_attention_layernorm", RS_ROWS_OWN},
-    {"self_attn.q_proj", "self_attention.query_key_value", RS_ROWS_GROUPS},
-    {"self_attn.k_proj", "self_attention.query_key_value", RS_ROWS_GROUPS},
-    {"self_attn.v_proj", "self_attention.query_key_value", RS_ROWS_GROUPS},
-    {"self_attn.o_proj", "self_attention.dense", RS_ROWS_OWN},
-    {"mlp.up_proj", "mlp.dense_h_to_4h", RS_ROWS_OWN},
-    {"mlp.down_proj", "mlp.dense_4h_to_h", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_falcon, NAME("embed_tokens", "word_embeddings"), NAME("norm", "ln_f"),
+             NAME("input_layernorm", "ln_attn"), NAME("input_layernorm", "input_layernorm"),
+             NAME("post_attention_layernorm", "ln_mlp"), NAME("post_attention_layernorm", "post_attention_layernorm"),
+             QKV("self_attention.query_key_value", GROUPS), NAME("self_attn.o_proj", "self_attention.dense"),
+             MLP("mlp.dense_h_to_4h", "mlp.dense_4h_to_h"));
 
 /* Mistral 3.1's have their output beside the part that sees. */
-const rs_hf_name rs_names_mistral[] = {
-    {"lm_head", "lm_head", RS_ROWS_OWN},
-    {"lm_head", "language_model.lm_head", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+NAMES(rs_names_mistral, NAME("lm_head", "lm_head"), NAME("lm_head", "language_model.lm_head"));
 
 const char *const rs_ignored_pictures[] = {"visual.", "vision_tower.", "vision_model.", "multi_modal_projector.", NULL};
 
-static const rs_hf_name names_llama4[] = {
-    {"mlp.gate_proj", "feed_forward.gate_proj", RS_ROWS_OWN},
-    {"mlp.up_proj", "feed_forward.up_proj", RS_ROWS_OWN},
-    {"mlp.down_proj", "feed_forward.down_proj", RS_ROWS_OWN},
-    {"lm_head", "lm_head", RS_ROWS_OWN},
-    {"lm_head", "language_model.lm_head", RS_ROWS_OWN},
-    {"mlp.router", "feed_forward.router", RS_ROWS_OWN},
-    {"mlp.shared_experts.gate_proj", "feed_forward.shared_expert.gate_proj", RS_ROWS_OWN},
-    {"mlp.shared_experts.up_proj", "feed_forward.shared_expert.up_proj", RS_ROWS_OWN},
-    {"mlp.shared_experts.down_proj", "feed_forward.shared_expert.down_proj", RS_ROWS_OWN},
-    {"mlp.experts.#.gate_proj", "feed_forward.experts.gate_up_proj", RS_ROWS_EXPERTS_TURNED},
-    {"mlp.experts.#.up_proj", "feed_forward.experts.gate_up_proj", RS_ROWS_EXPERTS_TURNED},
-    {"mlp.experts.#.down_proj", "feed_forward.experts.down_proj", RS_ROWS_EXPERTS_TURNED},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_llama4, NAME("mlp.gate_proj", "feed_forward.gate_proj"),
+             MLP("feed_forward.up_proj", "feed_forward.down_proj"), NAME("lm_head", "lm_head"),
+             NAME("lm_head", "language_model.lm_head"), NAME("mlp.router", "feed_forward.router"),
+             SHARED("feed_forward.shared_expert"), GATE_UP_EXPERTS("feed_forward.experts.gate_up_proj", EXPERTS_TURNED),
+             NAME_OF("mlp.experts.#.down_proj", "feed_forward.experts.down_proj", EXPERTS_TURNED));
 
 const rs_architecture rs_decoders[] = {
     ROW("llama", "Llama 1 to 3.3, and what took over its class (Yi, DeepSeek LLM, TinyLlama, SmolLM)", .norm = RMS,

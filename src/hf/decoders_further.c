@@ -6,148 +6,59 @@
   .ignored = rs_ignored_pictures
 
 /* Its norms have no weights. */
-static const rs_hf_name names_olmo[] = {
-    {"norm", NULL, RS_ROWS_ONES},
-    {"input_layernorm", NULL, RS_ROWS_ONES},
-    {"post_attention_layernorm", NULL, RS_ROWS_ONES},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_olmo, NAME_OF("norm", NULL, ONES), NAME_OF("input_layernorm", NULL, ONES),
+             NAME_OF("post_attention_layernorm", NULL, ONES));
 
-static const rs_hf_name names_glm[] = {
-    {"mlp.gate_proj", "mlp.gate_up_proj", RS_ROWS_PARTS},
-    {"mlp.up_proj", "mlp.gate_up_proj", RS_ROWS_PARTS},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_glm, GATE_UP("mlp.gate_up_proj", PARTS));
 
-static const rs_hf_name names_glm4[] = {
-    {"mlp.gate_proj", "mlp.gate_up_proj", RS_ROWS_PARTS},
-    {"mlp.up_proj", "mlp.gate_up_proj", RS_ROWS_PARTS},
-    {"post_attention_layernorm", "post_self_attn_layernorm", RS_ROWS_OWN},
-    {"pre_feedforward_layernorm", "post_attention_layernorm", RS_ROWS_OWN},
-    {"post_feedforward_layernorm", "post_mlp_layernorm", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_glm4, GATE_UP("mlp.gate_up_proj", PARTS),
+             NAME("post_attention_layernorm", "post_self_attn_layernorm"),
+             NAME("pre_feedforward_layernorm", "post_attention_layernorm"),
+             NAME("post_feedforward_layernorm", "post_mlp_layernorm"));
 
-static const rs_hf_name names_starcoder2[] = {
-    {"mlp.up_proj", "mlp.c_fc", RS_ROWS_OWN},
-    {"mlp.down_proj", "mlp.c_proj", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_starcoder2, MLP("mlp.c_fc", "mlp.c_proj"));
 
-static const rs_hf_name names_bigcode[] = {
-    {"embed_tokens", "wte", RS_ROWS_OWN},
-    {"embed.table", "wpe.weight", RS_ROWS_OWN},
-    {"norm", "ln_f", RS_ROWS_OWN},
-    {"input_layernorm", "ln_1", RS_ROWS_OWN},
-    {"post_attention_layernorm", "ln_2", RS_ROWS_OWN},
-    {"self_attn.q_proj", "attn.c_attn", RS_ROWS_GROUPS},
-    {"self_attn.k_proj", "attn.c_attn", RS_ROWS_GROUPS},
-    {"self_attn.v_proj", "attn.c_attn", RS_ROWS_GROUPS},
-    {"self_attn.o_proj", "attn.c_proj", RS_ROWS_OWN},
-    {"mlp.up_proj", "mlp.c_fc", RS_ROWS_OWN},
-    {"mlp.down_proj", "mlp.c_proj", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_bigcode, NAME("embed_tokens", "wte"), NAME("embed.table", "wpe.weight"), NAME("norm", "ln_f"),
+             NORMS("ln_1", "ln_2"), QKV("attn.c_attn", GROUPS), NAME("self_attn.o_proj", "attn.c_proj"),
+             MLP("mlp.c_fc", "mlp.c_proj"));
 
-static const rs_hf_name names_stablelm[] = {
-    {"self_attn.q_norm", "self_attn.q_layernorm.norms.#", RS_ROWS_HEADS},
-    {"self_attn.k_norm", "self_attn.k_layernorm.norms.#", RS_ROWS_HEADS},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_stablelm, NAME_OF("self_attn.q_norm", "self_attn.q_layernorm.norms.#", HEADS),
+             NAME_OF("self_attn.k_norm", "self_attn.k_layernorm.norms.#", HEADS));
 
-static const rs_hf_name names_codegen[] = {
-    {"embed_tokens", "wte", RS_ROWS_OWN},
-    {"norm", "ln_f", RS_ROWS_OWN},
-    {"input_layernorm", "ln_1", RS_ROWS_OWN},
-    {"self_attn.q_proj", "attn.qkv_proj", RS_ROWS_QUARTERS},
-    {"self_attn.k_proj", "attn.qkv_proj", RS_ROWS_QUARTERS},
-    {"self_attn.v_proj", "attn.qkv_proj", RS_ROWS_QUARTERS},
-    {"self_attn.o_proj", "attn.out_proj", RS_ROWS_OWN},
-    {"mlp.up_proj", "mlp.fc_in", RS_ROWS_OWN},
-    {"mlp.down_proj", "mlp.fc_out", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_codegen, NAME("embed_tokens", "wte"), NAME("norm", "ln_f"), NAME("input_layernorm", "ln_1"),
+             QKV("attn.qkv_proj", QUARTERS), NAME("self_attn.o_proj", "attn.out_proj"), MLP("mlp.fc_in", "mlp.fc_out"));
 
-static const rs_hf_name names_xglm[] = {
-    {"norm", "layer_norm", RS_ROWS_OWN},
-    {"input_layernorm", "self_attn_layer_norm", RS_ROWS_OWN},
-    {"post_attention_layernorm", "final_layer_norm", RS_ROWS_OWN},
-    {"self_attn.o_proj", "self_attn.out_proj", RS_ROWS_OWN},
-    {"mlp.up_proj", "fc1", RS_ROWS_OWN},
-    {"mlp.down_proj", "fc2", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_xglm, NAME("norm", "layer_norm"), NORMS("self_attn_layer_norm", "final_layer_norm"),
+             NAME("self_attn.o_proj", "self_attn.out_proj"), MLP("fc1", "fc2"));
 
-static const rs_hf_name names_gpt_neo[] = {
-    {"embed_tokens", "wte", RS_ROWS_OWN},
-    {"embed.table", "wpe.weight", RS_ROWS_OWN},
-    {"norm", "ln_f", RS_ROWS_OWN},
-    {"input_layernorm", "ln_1", RS_ROWS_OWN},
-    {"post_attention_layernorm", "ln_2", RS_ROWS_OWN},
-    {"self_attn.q_proj", "attn.attention.q_proj", RS_ROWS_OWN},
-    {"self_attn.k_proj", "attn.attention.k_proj", RS_ROWS_OWN},
-    {"self_attn.v_proj", "attn.attention.v_proj", RS_ROWS_OWN},
-    {"self_attn.o_proj", "attn.attention.out_proj", RS_ROWS_OWN},
-    {"mlp.up_proj", "mlp.c_fc", RS_ROWS_OWN},
-    {"mlp.down_proj", "mlp.c_proj", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_gpt_neo, NAME("embed_tokens", "wte"), NAME("embed.table", "wpe.weight"), NAME("norm", "ln_f"),
+             NORMS("ln_1", "ln_2"),
+             ATTENTION("attn.attention.q_proj", "attn.attention.k_proj", "attn.attention.v_proj",
+                       "attn.attention.out_proj"),
+             MLP("mlp.c_fc", "mlp.c_proj"));
 
-static const rs_hf_name names_persimmon[] = {
-    {"norm", "final_layernorm", RS_ROWS_OWN},
-    {"self_attn.q_norm", "self_attn.q_layernorm", RS_ROWS_OWN},
-    {"self_attn.k_norm", "self_attn.k_layernorm", RS_ROWS_OWN},
-    {"self_attn.q_proj", "self_attn.query_key_value", RS_ROWS_GROUPS},
-    {"self_attn.k_proj", "self_attn.query_key_value", RS_ROWS_GROUPS},
-    {"self_attn.v_proj", "self_attn.query_key_value", RS_ROWS_GROUPS},
-    {"self_attn.o_proj", "self_attn.dense", RS_ROWS_OWN},
-    {"mlp.up_proj", "mlp.dense_h_to_4h", RS_ROWS_OWN},
-    {"mlp.down_proj", "mlp.dense_4h_to_h", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_persimmon, NAME("norm", "final_layernorm"), NAME("self_attn.q_norm", "self_attn.q_layernorm"),
+             NAME("self_attn.k_norm", "self_attn.k_layernorm"), QKV("self_attn.query_key_value", GROUPS),
+             NAME("self_attn.o_proj", "self_attn.dense"), MLP("mlp.dense_h_to_4h", "mlp.dense_4h_to_h"));
 
-static const rs_hf_name names_internlm2[] = {
-    {"embed_tokens", "tok_embeddings", RS_ROWS_OWN},        {"lm_head", "output", RS_ROWS_OWN},
-    {"input_layernorm", "attention_norm", RS_ROWS_OWN},     {"post_attention_layernorm", "ffn_norm", RS_ROWS_OWN},
-    {"self_attn.q_proj", "attention.wqkv", RS_ROWS_GROUPS}, {"self_attn.k_proj", "attention.wqkv", RS_ROWS_GROUPS},
-    {"self_attn.v_proj", "attention.wqkv", RS_ROWS_GROUPS}, {"self_attn.o_proj", "attention.wo", RS_ROWS_OWN},
-    {"mlp.gate_proj", "feed_forward.w1", RS_ROWS_OWN},      {"mlp.up_proj", "feed_forward.w3", RS_ROWS_OWN},
-    {"mlp.down_proj", "feed_forward.w2", RS_ROWS_OWN},      {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_internlm2, NAME("embed_tokens", "tok_embeddings"), NAME("lm_head", "output"),
+             NORMS("attention_norm", "ffn_norm"), QKV("attention.wqkv", GROUPS),
+             NAME("self_attn.o_proj", "attention.wo"), NAME("mlp.gate_proj", "feed_forward.w1"),
+             MLP("feed_forward.w3", "feed_forward.w2"));
 
-static const rs_hf_name names_exaone[] = {
-    {"embed_tokens", "wte", RS_ROWS_OWN},
-    {"norm", "ln_f", RS_ROWS_OWN},
-    {"input_layernorm", "ln_1", RS_ROWS_OWN},
-    {"post_attention_layernorm", "ln_2", RS_ROWS_OWN},
-    {"self_attn.q_proj", "attn.attention.q_proj", RS_ROWS_OWN},
-    {"self_attn.k_proj", "attn.attention.k_proj", RS_ROWS_OWN},
-    {"self_attn.v_proj", "attn.attention.v_proj", RS_ROWS_OWN},
-    {"self_attn.o_proj", "attn.attention.out_proj", RS_ROWS_OWN},
-    {"mlp.gate_proj", "mlp.c_fc_0", RS_ROWS_OWN},
-    {"mlp.up_proj", "mlp.c_fc_1", RS_ROWS_OWN},
-    {"mlp.down_proj", "mlp.c_proj", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_exaone, NAME("embed_tokens", "wte"), NAME("norm", "ln_f"), NORMS("ln_1", "ln_2"),
+             ATTENTION("attn.attention.q_proj", "attn.attention.k_proj", "attn.attention.v_proj",
+                       "attn.attention.out_proj"),
+             NAME("mlp.gate_proj", "mlp.c_fc_0"), MLP("mlp.c_fc_1", "mlp.c_proj"));
 
-static const rs_hf_name names_cohere[] = {
-    {"self_attn.q_norm", "self_attn.q_norm", RS_ROWS_FOLDED},
-    {"self_attn.k_norm", "self_attn.k_norm", RS_ROWS_FOLDED},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_cohere, NAME_OF("self_attn.q_norm", "self_attn.q_norm", FOLDED),
+             NAME_OF("self_attn.k_norm", "self_attn.k_norm", FOLDED));
 
-static const rs_hf_name names_hunyuan[] = {
-    {"self_attn.q_norm", "self_attn.query_layernorm", RS_ROWS_OWN},
-    {"self_attn.k_norm", "self_attn.key_layernorm", RS_ROWS_OWN},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_hunyuan, NAME("self_attn.q_norm", "self_attn.query_layernorm"),
+             NAME("self_attn.k_norm", "self_attn.key_layernorm"));
 
-static const rs_hf_name names_apertus[] = {
-    {"input_layernorm", "attention_layernorm", RS_ROWS_OWN},
-    {"post_attention_layernorm", "feedforward_layernorm", RS_ROWS_OWN},
-    {"mlp.curve", "mlp.act_fn", RS_ROWS_CURVE},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_apertus, NORMS("attention_layernorm", "feedforward_layernorm"),
+             NAME_OF("mlp.curve", "mlp.act_fn", CURVE));
 
 const rs_architecture rs_further_decoders[] = {
     ROW("gemma", "Gemma 1: embeddings times sqrt(d), norms around one", .norm = RMS_AROUND_ONE,

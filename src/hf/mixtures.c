@@ -1,89 +1,39 @@
 /* Decoders with experts: what their files call weights otherwise than Llama's, and the architectures, one a row. */
 #include "architectures.h"
 
-static const rs_hf_name names_gpt_oss[] = {
-    {"mlp.experts.#.gate_proj", "mlp.experts.gate_up_proj", RS_ROWS_EXPERTS_MIXED},
-    {"mlp.experts.#.up_proj", "mlp.experts.gate_up_proj", RS_ROWS_EXPERTS_MIXED},
-    {"mlp.experts.#.down_proj", "mlp.experts.down_proj", RS_ROWS_EXPERTS_MIXED},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_gpt_oss, GATE_UP_EXPERTS("mlp.experts.gate_up_proj", EXPERTS_MIXED),
+             NAME_OF("mlp.experts.#.down_proj", "mlp.experts.down_proj", EXPERTS_MIXED));
 
 /* DeepSeek's, Qwen's, OLMoE's, GLM's, ERNIE's; transformers 5 holds experts in one. */
-static const rs_hf_name names_experts[] = {
-    {"mlp.router", "mlp.gate", RS_ROWS_OWN},
-    {"mlp.router.steering", "mlp.gate.e_score_correction_bias", RS_ROWS_OWN},
-    {"mlp.router.steering", "mlp.moe_statics.e_score_correction_bias", RS_ROWS_FOLDED},
-    {"mlp.shared_experts.gate_proj", "mlp.shared_experts.gate_proj", RS_ROWS_OWN},
-    {"mlp.shared_experts.gate_proj", "mlp.shared_expert.gate_proj", RS_ROWS_OWN},
-    {"mlp.shared_experts.up_proj", "mlp.shared_experts.up_proj", RS_ROWS_OWN},
-    {"mlp.shared_experts.up_proj", "mlp.shared_expert.up_proj", RS_ROWS_OWN},
-    {"mlp.shared_experts.down_proj", "mlp.shared_experts.down_proj", RS_ROWS_OWN},
-    {"mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj", RS_ROWS_OWN},
-    {"mlp.experts.#.gate_proj", "mlp.experts.#.gate_proj", RS_ROWS_OWN},
-    {"mlp.experts.#.gate_proj", "mlp.experts.gate_up_proj", RS_ROWS_EXPERTS},
-    {"mlp.experts.#.up_proj", "mlp.experts.#.up_proj", RS_ROWS_OWN},
-    {"mlp.experts.#.up_proj", "mlp.experts.gate_up_proj", RS_ROWS_EXPERTS},
-    {"mlp.experts.#.down_proj", "mlp.experts.#.down_proj", RS_ROWS_OWN},
-    {"mlp.experts.#.down_proj", "mlp.experts.down_proj", RS_ROWS_EXPERTS},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_experts, NAME("mlp.router", "mlp.gate"),
+             NAME("mlp.router.steering", "mlp.gate.e_score_correction_bias"),
+             NAME_OF("mlp.router.steering", "mlp.moe_statics.e_score_correction_bias", FOLDED),
+             SHARED("mlp.shared_experts"), SHARED("mlp.shared_expert"),
+             EACH_EXPERT("mlp.experts.#.gate_proj", "mlp.experts.#.up_proj", "mlp.experts.#.down_proj"));
 
 /* Phi-3.5-MoE's, too. */
-static const rs_hf_name names_mixtral[] = {
-    {"mlp.router", "block_sparse_moe.gate", RS_ROWS_OWN},
-    {"mlp.router", "mlp.gate", RS_ROWS_OWN},
-    {"mlp.router", "mlp.router", RS_ROWS_OWN},
-    {"mlp.experts.#.gate_proj", "block_sparse_moe.experts.#.w1", RS_ROWS_OWN},
-    {"mlp.experts.#.gate_proj", "mlp.experts.gate_up_proj", RS_ROWS_EXPERTS},
-    {"mlp.experts.#.up_proj", "block_sparse_moe.experts.#.w3", RS_ROWS_OWN},
-    {"mlp.experts.#.up_proj", "mlp.experts.gate_up_proj", RS_ROWS_EXPERTS},
-    {"mlp.experts.#.down_proj", "block_sparse_moe.experts.#.w2", RS_ROWS_OWN},
-    {"mlp.experts.#.down_proj", "mlp.experts.down_proj", RS_ROWS_EXPERTS},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_mixtral, NAME("mlp.router", "block_sparse_moe.gate"), NAME("mlp.router", "mlp.gate"),
+             NAME("mlp.router", "mlp.router"),
+             EACH_EXPERT("block_sparse_moe.experts.#.w1", "block_sparse_moe.experts.#.w3",
+                         "block_sparse_moe.experts.#.w2"));
 
-static const rs_hf_name names_granite_experts[] = {
-    {"mlp.router", "block_sparse_moe.router.layer", RS_ROWS_OWN},
-    {"mlp.shared_experts.gate_proj", "shared_mlp.input_linear", RS_ROWS_PARTS},
-    {"mlp.shared_experts.up_proj", "shared_mlp.input_linear", RS_ROWS_PARTS},
-    {"mlp.shared_experts.down_proj", "shared_mlp.output_linear", RS_ROWS_OWN},
-    {"mlp.experts.#.gate_proj", "block_sparse_moe.input_linear.weight", RS_ROWS_EXPERTS},
-    {"mlp.experts.#.up_proj", "block_sparse_moe.input_linear.weight", RS_ROWS_EXPERTS},
-    {"mlp.experts.#.down_proj", "block_sparse_moe.output_linear.weight", RS_ROWS_EXPERTS},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_granite_experts, NAME("mlp.router", "block_sparse_moe.router.layer"),
+             GATE_UP_SHARED("shared_mlp.input_linear", PARTS),
+             NAME("mlp.shared_experts.down_proj", "shared_mlp.output_linear"),
+             GATE_UP_EXPERTS("block_sparse_moe.input_linear.weight", EXPERTS),
+             NAME_OF("mlp.experts.#.down_proj", "block_sparse_moe.output_linear.weight", EXPERTS));
 
-static const rs_hf_name names_hunyuan_experts[] = {
-    {"self_attn.q_norm", "self_attn.query_layernorm", RS_ROWS_OWN},
-    {"self_attn.k_norm", "self_attn.key_layernorm", RS_ROWS_OWN},
-    {"mlp.router", "mlp.gate.wg", RS_ROWS_OWN},
-    {"mlp.shared_experts.gate_proj", "mlp.shared_mlp.gate_proj", RS_ROWS_OWN},
-    {"mlp.shared_experts.up_proj", "mlp.shared_mlp.up_proj", RS_ROWS_OWN},
-    {"mlp.shared_experts.down_proj", "mlp.shared_mlp.down_proj", RS_ROWS_OWN},
-    {"mlp.experts.#.gate_proj", "mlp.experts.#.gate_proj", RS_ROWS_OWN},
-    {"mlp.experts.#.gate_proj", "mlp.experts.gate_up_proj", RS_ROWS_EXPERTS},
-    {"mlp.experts.#.up_proj", "mlp.experts.#.up_proj", RS_ROWS_OWN},
-    {"mlp.experts.#.up_proj", "mlp.experts.gate_up_proj", RS_ROWS_EXPERTS},
-    {"mlp.experts.#.down_proj", "mlp.experts.#.down_proj", RS_ROWS_OWN},
-    {"mlp.experts.#.down_proj", "mlp.experts.down_proj", RS_ROWS_EXPERTS},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_hunyuan_experts, NAME("self_attn.q_norm", "self_attn.query_layernorm"),
+             NAME("self_attn.k_norm", "self_attn.key_layernorm"), NAME("mlp.router", "mlp.gate.wg"),
+             SHARED("mlp.shared_mlp"),
+             EACH_EXPERT("mlp.experts.#.gate_proj", "mlp.experts.#.up_proj", "mlp.experts.#.down_proj"));
 
-static const rs_hf_name names_dbrx[] = {
-    {"embed_tokens", "wte", RS_ROWS_OWN},
-    {"norm", "norm_f", RS_ROWS_OWN},
-    {"input_layernorm", "norm_attn_norm.norm_1", RS_ROWS_OWN},
-    {"post_attention_layernorm", "norm_attn_norm.norm_2", RS_ROWS_OWN},
-    {"self_attn.q_proj", "norm_attn_norm.attn.Wqkv", RS_ROWS_PARTS},
-    {"self_attn.k_proj", "norm_attn_norm.attn.Wqkv", RS_ROWS_PARTS},
-    {"self_attn.v_proj", "norm_attn_norm.attn.Wqkv", RS_ROWS_PARTS},
-    {"self_attn.o_proj", "norm_attn_norm.attn.out_proj", RS_ROWS_OWN},
-    {"mlp.router", "ffn.router.layer", RS_ROWS_OWN},
-    {"mlp.experts.#.gate_proj", "ffn.experts.mlp.w1", RS_ROWS_EXPERTS_BELOW},
-    {"mlp.experts.#.up_proj", "ffn.experts.mlp.v1", RS_ROWS_EXPERTS_BELOW},
-    {"mlp.experts.#.down_proj", "ffn.experts.mlp.w2", RS_ROWS_EXPERTS_BELOW},
-    {NULL, NULL, RS_ROWS_OWN},
-};
+static NAMES(names_dbrx, NAME("embed_tokens", "wte"), NAME("norm", "norm_f"),
+             NORMS("norm_attn_norm.norm_1", "norm_attn_norm.norm_2"), QKV("norm_attn_norm.attn.Wqkv", PARTS),
+             NAME("self_attn.o_proj", "norm_attn_norm.attn.out_proj"), NAME("mlp.router", "ffn.router.layer"),
+             NAME_OF("mlp.experts.#.gate_proj", "ffn.experts.mlp.w1", EXPERTS_BELOW),
+             NAME_OF("mlp.experts.#.up_proj", "ffn.experts.mlp.v1", EXPERTS_BELOW),
+             NAME_OF("mlp.experts.#.down_proj", "ffn.experts.mlp.w2", EXPERTS_BELOW));
 
 static const char *const ignored_guesses[] = {"mtp_", NULL};
 
