@@ -6,10 +6,6 @@
 
 #include "pages/pages.h"
 
-/* ---- explore internal ------------------------------------------------------------------------------------------ */
-
-/* What the files of explore share. */
-
 struct rs_explorer {
   rs_subject start; /* its length is at most RS_EXPLORE_LONGEST */
   size_t length;    /* that it had before */
@@ -92,18 +88,5 @@ rs_status rs_explored_keys(size_t length, size_t **keys, size_t *count, rs_err *
 /* Writes what they say of the tables, which hold those keys: for each an object with its "scalars", and its "curve" as
  * lists by column. */
 rs_status rs_curves_write(const rs_asked *asked, const rs_encoding *encoding, rs_json *json, rs_err *err);
-
-/* ---- files ----------------------------------------------------------------------------------------------------- */
-
-/* The files of the page, which are part of the program. */
-
-typedef struct rs_explore_file {
-  const char *path, *type; /* behind the token; what it is */
-  const unsigned char *data;
-  const size_t *length;
-} rs_explore_file;
-
-/* The file at `path` ("": the page), or NULL. */
-const rs_explore_file *rs_explore_file_find(const char *path);
 
 #endif

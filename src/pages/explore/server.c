@@ -72,9 +72,34 @@ static enum MHD_Result send_refusal(struct MHD_Connection *connection, unsigned 
   return send_error(connection, status, &err);
 }
 
-static enum MHD_Result send_file(struct MHD_Connection *connection, const rs_explore_file *file) {
-  return respond(connection, MHD_HTTP_OK, file->type,
-                 MHD_create_response_from_buffer(*file->length, (void *)(uintptr_t)file->data, MHD_RESPMEM_PERSISTENT));
+/* The files of the page, which are part of the program. */
+typedef struct page_file {
+  const char *path, *type; /* behind the token; what it is */
+  const unsigned char *data;
+  const size_t *length;
+} page_file;
+
+#define DECLARE(symbol)                                                                                                \
+  extern const unsigned char rs_explore_##symbol[];                                                                    \
+  extern const size_t rs_explore_##symbol##_length;
+DECLARE(page_html)
+DECLARE(page_css)
+DECLARE(chart_js)
+DECLARE(page_js)
+
+#define FILE_AT(symbol) rs_explore_##symbol, &rs_explore_##symbol##_length
+
+static const page_file files[] = {
+    {"", "text/html; charset=utf-8", FILE_AT(page_html)},
+    {"page.css", "text/css; charset=utf-8", FILE_AT(page_css)},
+    {"chart.js", "text/javascript; charset=utf-8", FILE_AT(chart_js)},
+    {"page.js", "text/javascript; charset=utf-8", FILE_AT(page_js)},
+};
+
+static const page_file *find_file(const char *path) {
+  for (size_t i = 0; i < RS_COUNT(files); i++)
+    if (strcmp(files[i].path, path) == 0) return &files[i];
+  return NULL;
 }
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
@@ -135,8 +160,11 @@ static enum MHD_Result send_answer(const rs_explore_server *server, struct MHD_C
 /* `path` stands behind the token. */
 static enum MHD_Result route(const rs_explore_server *server, struct MHD_Connection *connection, const char *path) {
   static const char answer[] = "answer?";
-  const rs_explore_file *file = rs_explore_file_find(path);
-  if (file != NULL) return send_file(connection, file);
+  const page_file *file = find_file(path);
+  if (file != NULL)
+    return respond(
+        connection, MHD_HTTP_OK, file->type,
+        MHD_create_response_from_buffer(*file->length, (void *)(uintptr_t)file->data, MHD_RESPMEM_PERSISTENT));
   if (strcmp(path, "choices") == 0) return send_answer(server, connection, NULL);
   if (strncmp(path, answer, strlen(answer)) == 0) return send_answer(server, connection, path + strlen(answer));
   return send_refusal(connection, MHD_HTTP_NOT_FOUND, "there is nothing of this name");

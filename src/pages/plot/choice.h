@@ -7,9 +7,7 @@
 #include "data.h"
 #include "paper.h"
 
-/* ---- family ---------------------------------------------------------------------------------------------------- */
-
-/* Sources that differ in one number, which a summary is drawn over. */
+/* ---- family: sources that differ in one number, which a summary is drawn over ------------------------------------ */
 
 /* Sources that differ in one number. */
 typedef struct rs_plot_family {
@@ -38,9 +36,7 @@ bool rs_plot_in_family(const rs_plot_families *families, size_t source);
 rs_status rs_plot_family_places(const rs_plot_family *family, size_t model, rs_plot_measure *measure, bool *strips,
                                 rs_err *err);
 
-/* ---- map ------------------------------------------------------------------------------------------------------- */
-
-/* The numbers of a heat map or of strips: one map for each method and panel. */
+/* ---- map: the numbers of a heat map or of strips: one map for each method and panel ------------------------------ */
 
 enum { RS_PLOT_PANELS = 6, RS_PLOT_MAP_SIDE = 512 }; /* most panels side by side, and cells along a side, of a chart */
 
@@ -60,9 +56,7 @@ typedef struct rs_plot_map {
 rs_status rs_plot_map_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_map *map, rs_err *err);
 void rs_plot_map_clear(rs_plot_map *map);
 
-/* ---- series ---------------------------------------------------------------------------------------------------- */
-
-/* The numbers of a chart: one series of points for each method. */
+/* ---- series: the numbers of a chart: one series of points for each method ---------------------------------------- */
 
 typedef struct rs_plot_point {
   double x, y, low, high; /* y is NaN at a gap; low <= y <= high the band, all equal where there is none */
@@ -104,9 +98,7 @@ bool rs_plot_is_few(const rs_plot_point *point);
 rs_status rs_plot_set_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_set *set, rs_err *err);
 void rs_plot_set_clear(rs_plot_set *set);
 
-/* ---- sweep ----------------------------------------------------------------------------------------------------- */
-
-/* Checkpoints that differ in one number, over which a summary is drawn at one length. */
+/* ---- sweep: checkpoints that differ in one number, over which a summary is drawn at one length ------------------- */
 
 /* Zero-initialise; release with rs_plot_sweep_clear. */
 typedef struct rs_plot_sweep {
@@ -125,9 +117,7 @@ rs_status rs_plot_sweep_read(const rs_plot_data *data, const rs_plot_file *file,
 const char *rs_plot_sweep_words(const rs_plot_sweep *sweep);
 void rs_plot_sweep_clear(rs_plot_sweep *sweep);
 
-/* ---- content --------------------------------------------------------------------------------------------------- */
-
-/* The numbers of one picture, in the form in which it shows them. */
+/* ---- content: the numbers of one picture, in the form in which it shows them ------------------------------------- */
 
 typedef enum rs_plot_form {
   RS_PLOT_LINES,
@@ -153,9 +143,7 @@ void rs_plot_content_clear(rs_plot_content *content);
 bool rs_plot_content_any(const rs_plot_content *content);
 bool rs_plot_content_plain(const rs_plot_content *content);
 
-/* ---- list ------------------------------------------------------------------------------------------------------ */
-
-/* The pictures that a folder's results give, by name, before any is drawn. */
+/* ---- list: the pictures that a folder's results give, by name, before any is drawn ------------------------------- */
 
 typedef struct rs_plot_item {
   const rs_plot_file *file;     /* borrowed */

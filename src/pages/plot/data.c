@@ -1,6 +1,8 @@
-/* data.c: questions to the columns of a file. */
+/* data.c: a folder of results, read and checked before anything is drawn, with questions to its columns. */
 #include "data.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,4 +53,85 @@ bool rs_plot_file_drawn(const rs_plot_file *file) {
 
 bool rs_plot_column_drawn(const rs_plot_column *column) {
   return column->role == RS_PLOT_VALUE && column->part != RS_PLOT_LOW && column->part != RS_PLOT_HIGH;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+/* A folder has tens of names, so a walk finds them. */
+rs_status rs_plot_names_add(rs_plot_names *names, const char *name, size_t *index, rs_err *err) {
+  for (*index = 0; *index < names->count; ++*index) {
+    if (strcmp(names->items[*index], name) == 0) return RS_OK;
+  }
+  RS_TRY(RS_GROW(names->items, &names->capacity, names->count + 1, err));
+  names->items[names->count] = rs_strdup(name, err);
+  if (names->items[names->count] == NULL) return RS_MEMORY;
+  names->count++;
+  return RS_OK;
+}
+
+void rs_plot_names_clear(rs_plot_names *names) {
+  for (size_t i = 0; i < names->count; i++) free(names->items[i]);
+  free(names->items);
+  *names = (rs_plot_names){0};
+}
+
+/* ---- report ------------------------------------------------------------------------------------------------------ */
+
+static rs_status add_line(char ***lines, size_t *count, size_t *capacity, const char *text, rs_err *err) {
+  RS_TRY(RS_GROW(*lines, capacity, *count + 1, err));
+  (*lines)[*count] = rs_strdup(text, err);
+  if ((*lines)[*count] == NULL) return RS_MEMORY;
+  ++*count;
+  return RS_OK;
+}
+
+rs_status rs_plot_note(rs_plot_report *report, rs_err *err, const char *format, ...) {
+  char note[1024];
+  va_list words;
+  va_start(words, format);
+  vsnprintf(note, sizeof note, format, words);
+  va_end(words);
+  return add_line(&report->notes, &report->note_count, &report->note_capacity, note, err);
+}
+
+void rs_plot_report_clear(rs_plot_report *report) {
+  for (size_t i = 0; i < report->count; i++) free(report->files[i]);
+  for (size_t i = 0; i < report->note_count; i++) free(report->notes[i]);
+  free(report->files);
+  free(report->notes);
+  *report = (rs_plot_report){0};
+}
+
+rs_status rs_plot_report_add(rs_plot_report *report, const char *path, rs_err *err) {
+  return add_line(&report->files, &report->count, &report->capacity, path, err);
+}
+
+/* ---- the folder -------------------------------------------------------------------------------------------------- */
+
+/* A number that is none must show before there is a picture, not between two. */
+static rs_status check_numbers(const rs_plot_file *file, rs_err *err) {
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < file->count && status == RS_OK; i++) {
+    double *numbers = NULL;
+    rs_plot_role role = file->columns[i].role;
+    if (role != RS_PLOT_KEY && role != RS_PLOT_STATUS) status = rs_plot_numbers(file, &file->columns[i], &numbers, err);
+    free(numbers);
+  }
+  return status;
+}
+
+rs_status rs_plot_folder_read(const char *directory, rs_plot_data *data, rs_plot_style **styles, rs_plot_report *report,
+                              rs_err *err) {
+  *styles = NULL;
+  RS_TRY(rs_plot_manifest_read(directory, data, err));
+  for (size_t i = 0; i < data->count; i++) {
+    if (!rs_plot_file_drawn(&data->files[i])) continue;
+    RS_TRY(rs_plot_cells_read(data, &data->files[i], report, err));
+    RS_TRY(check_numbers(&data->files[i], err));
+  }
+  RS_TRY(rs_plot_methods_sort(data, err));
+  *styles = rs_alloc(data->methods.count, sizeof **styles, err);
+  if (*styles == NULL) return RS_MEMORY;
+  rs_plot_methods_style(&data->methods, *styles);
+  return RS_OK;
 }

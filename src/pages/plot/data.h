@@ -8,9 +8,7 @@
 
 #include "paper.h"
 
-/* ---- report ---------------------------------------------------------------------------------------------------- */
-
-/* What was done and what is to be said of it. */
+/* ---- report: what was done and what is to be said of it ---------------------------------------------------------- */
 
 /* Appends a note. */
 rs_status rs_plot_note(rs_plot_report *report, rs_err *err, const char *format, ...) RS_PRINTF(3, 4);
@@ -18,9 +16,7 @@ rs_status rs_plot_note(rs_plot_report *report, rs_err *err, const char *format, 
 /* Appends a path of a picture that was written. */
 rs_status rs_plot_report_add(rs_plot_report *report, const char *path, rs_err *err);
 
-/* ---- names ----------------------------------------------------------------------------------------------------- */
-
-/* A list of names, each once, in order of first appearance. */
+/* ---- names: a list of names, each once, in order of first appearance --------------------------------------------- */
 
 /* Names in order of first appearance; each owned. */
 typedef struct rs_plot_names {
@@ -32,9 +28,7 @@ typedef struct rs_plot_names {
 rs_status rs_plot_names_add(rs_plot_names *names, const char *name, size_t *index, rs_err *err);
 void rs_plot_names_clear(rs_plot_names *names);
 
-/* ---- data ------------------------------------------------------------------------------------------------------ */
-
-/* What a folder of results holds: files, their columns, their cells. */
+/* ---- data: what a folder of results holds: files, their columns, their cells ------------------------------------- */
 
 #define RS_PLOT_ANY SIZE_MAX
 
@@ -115,9 +109,7 @@ bool rs_plot_column_drawn(const rs_plot_column *column);
 /* True if `file` is one to draw: summary.csv, or one with an index column; and with a value column. */
 bool rs_plot_file_drawn(const rs_plot_file *file);
 
-/* ---- cells ----------------------------------------------------------------------------------------------------- */
-
-/* One CSV file. */
+/* ---- cells: one CSV file ----------------------------------------------------------------------------------------- */
 
 enum { RS_PLOT_LEGEND = 16 }; /* lines that can be told apart at a glance */
 
@@ -131,9 +123,7 @@ rs_status rs_plot_cells_read(rs_plot_data *data, rs_plot_file *file, rs_plot_rep
  * "ok". RS_INPUT with file and line for what is no number. */
 rs_status rs_plot_numbers(const rs_plot_file *file, const rs_plot_column *column, double **numbers, rs_err *err);
 
-/* ---- categories ------------------------------------------------------------------------------------------------ */
-
-/* Names of what a curve counts. */
+/* ---- categories: names of what a curve counts -------------------------------------------------------------------- */
 
 typedef struct rs_plot_categories {
   char **names; /* (count,) of x = 0, 1, ...; owned */
@@ -147,24 +137,18 @@ rs_status rs_plot_categories_read(const rs_plot_data *data, const char *what, si
                                   rs_plot_categories *categories, rs_err *err);
 void rs_plot_categories_clear(rs_plot_categories *categories);
 
-/* ---- manifest -------------------------------------------------------------------------------------------------- */
-
-/* Which files there are and what their columns mean. */
+/* ---- manifest: which files there are and what their columns mean ------------------------------------------------- */
 
 /* Reads DIRECTORY/manifest.json into zeroed `data`: names, files and columns, no table yet. */
 rs_status rs_plot_manifest_read(const char *directory, rs_plot_data *data, rs_err *err);
 
-/* ---- index ----------------------------------------------------------------------------------------------------- */
-
-/* A page that shows the pictures of a folder. */
+/* ---- index: a page that shows the pictures of a folder ----------------------------------------------------------- */
 
 /* Writes folder/index.html, which shows what folder/.drawn lists, under the name of the experiment; without pictures
  * there is no index. A page of that name that is not ours stays. RS_IO, RS_MEMORY. */
 rs_status rs_plot_index_write(const char *folder, const char *name, rs_err *err);
 
-/* ---- measure --------------------------------------------------------------------------------------------------- */
-
-/* The numbers of one value column, and which of them a picture shows. */
+/* ---- measure: the numbers of one value column, and which of them a picture shows --------------------------------- */
 
 /* One value column, with what it is drawn against; one number per row. */
 typedef struct rs_plot_measure {
@@ -209,9 +193,7 @@ bool rs_plot_chosen(const rs_plot_cell *cell, const rs_plot_choice *choice);
 /* The longest length at which the chosen cells have a value; 0: none has. */
 double rs_plot_longest(const rs_plot_measure *measure, const rs_plot_choice *choice);
 
-/* ---- ranks ----------------------------------------------------------------------------------------------------- */
-
-/* Numbers that occur, as places in a row. */
+/* ---- ranks: numbers that occur, as places in a row --------------------------------------------------------------- */
 
 /* Numbers that occur, rising, each once. */
 typedef struct rs_plot_ranks {
@@ -230,9 +212,7 @@ size_t rs_plot_rank(const rs_plot_ranks *ranks, double number);
 size_t rs_plot_label_step(const rs_plot_ranks *ranks, double cell, double room);
 bool rs_plot_is_labelled(const rs_plot_ranks *ranks, size_t i, size_t step);
 
-/* ---- methods --------------------------------------------------------------------------------------------------- */
-
-/* How each method looks and where it stands, the same in every picture of every folder. */
+/* ---- methods: how each method looks and where it stands, the same in every picture of every folder --------------- */
 
 /* Puts the methods of the data in their order: as in the table of methods.c, what belongs to a method (as "yarn
  * factor=4" does) behind it, by name with numbers as numbers; other names last. */
@@ -245,9 +225,7 @@ int rs_plot_methods_order(const void *left, const void *right);
  * choose, or, where another method of the list has that colour, the next that is free. */
 void rs_plot_methods_style(const rs_plot_names *methods, rs_plot_style *styles);
 
-/* ---- folder ---------------------------------------------------------------------------------------------------- */
-
-/* A folder of results, read and checked. */
+/* ---- folder: a folder of results, read and checked --------------------------------------------------------------- */
 
 /* Reads the manifest and every file that pictures are drawn from into zeroed `data`, with the methods in their order,
  * and gives each method its look: styles (methods,), which the caller frees. Notes go to the report. RS_INPUT, RS_IO,
@@ -255,9 +233,7 @@ void rs_plot_methods_style(const rs_plot_names *methods, rs_plot_style *styles);
 rs_status rs_plot_folder_read(const char *directory, rs_plot_data *data, rs_plot_style **styles, rs_plot_report *report,
                               rs_err *err);
 
-/* ---- drawn ----------------------------------------------------------------------------------------------------- */
-
-/* Which pictures of a folder are ours, and of which results. */
+/* ---- drawn: which pictures of a folder are ours, and of which results -------------------------------------------- */
 
 /* A fingerprint of the config and of the bytes of all files that pictures are drawn from. */
 enum { RS_PLOT_FINGERPRINT = 17 };
@@ -267,9 +243,7 @@ rs_status rs_plot_fingerprint(const rs_plot_data *data, char fingerprint[RS_PLOT
  * names as drawn from others, unless it was drawn again. A note says how many. */
 rs_status rs_plot_drawn_update(const char *folder, const char *fingerprint, rs_plot_report *report, rs_err *err);
 
-/* ---- grids ----------------------------------------------------------------------------------------------------- */
-
-/* What the lengths of a task on images or films are: grids of patches. */
+/* ---- grids: what the lengths of a task on images or films are: grids of patches ---------------------------------- */
 
 /* Zero-initialise; release with rs_plot_grids_clear. */
 typedef struct rs_plot_grids {

@@ -7,9 +7,7 @@
 #include "choice.h"
 #include "paper.h"
 
-/* ---- bar ------------------------------------------------------------------------------------------------------- */
-
-/* Colours of values, and the bar that explains them. */
+/* ---- bar: colours of values, and the bar that explains them ------------------------------------------------------ */
 
 typedef struct rs_plot_shades {
   rs_plot_axis scale; /* to be placed: from the dark end of the bar to the light one */
@@ -34,9 +32,7 @@ double rs_plot_bar_width(const rs_plot_shades *shades);
 void rs_plot_bar_add(rs_plot_picture *picture, const rs_plot_shades *shades, double left, double top, const char *name,
                      const char *unit);
 
-/* ---- span ------------------------------------------------------------------------------------------------------ */
-
-/* What the numbers of series span. */
+/* ---- span: what the numbers of series span ----------------------------------------------------------------------- */
 
 /* Adds the points of the series to the extents of x and y, bands too. `*log`, whether a logarithmic axis is wanted for
  * y, turns false where there is none: with a negative number, or nothing above zero. */
@@ -46,9 +42,7 @@ void rs_plot_series_span(const rs_plot_series *series, size_t count, rs_plot_ext
  * the 1, 2 or 5 times a power of ten up to which those reach. 0: there is no such gap. */
 double rs_plot_series_bend(const rs_plot_series *series, size_t count);
 
-/* ---- lines ----------------------------------------------------------------------------------------------------- */
-
-/* Series as strokes. */
+/* ---- lines: series as strokes ------------------------------------------------------------------------------------ */
 
 enum { RS_PLOT_MAX_POINTS = 2000 };
 
@@ -56,19 +50,7 @@ enum { RS_PLOT_MAX_POINTS = 2000 };
 rs_status rs_plot_lines_draw(const rs_plot_series *series, size_t count, const rs_plot_axis *x, const rs_plot_axis *y,
                              rs_plot_picture *picture, rs_err *err);
 
-/* ---- rows ------------------------------------------------------------------------------------------------------ */
-
-/* Names of rows at the left of the plot area. */
-
-/* The width of the widest of the names, wrapped, and the space behind it; `*tallest` is the height of the tallest. */
-double rs_plot_row_names_width(const char *const *names, size_t count, double *tallest);
-
-/* Writes a name with its middle at y. */
-void rs_plot_row_name_add(const rs_plot_page *page, const char *name, double y, uint32_t colour);
-
-/* ---- chart ----------------------------------------------------------------------------------------------------- */
-
-/* A chart of lines. */
+/* ---- chart: a chart of lines ------------------------------------------------------------------------------------- */
 
 typedef struct rs_plot_chart {
   rs_plot_head head;
@@ -87,17 +69,13 @@ typedef struct rs_plot_chart {
 /* Draws the chart into the zeroed `picture`. */
 rs_status rs_plot_chart_draw(const rs_plot_chart *chart, rs_plot_picture *picture, rs_err *err);
 
-/* ---- dots ------------------------------------------------------------------------------------------------------ */
-
-/* Values as dots on rows. */
+/* ---- dots: values as dots on rows -------------------------------------------------------------------------------- */
 
 /* Draws into the zeroed `picture` one row for each category, with a dot for each series, or, without categories, one
  * row for each series, whose points are all at one x. The value grows to the right. */
 rs_status rs_plot_dots_draw(const rs_plot_chart *chart, rs_plot_picture *picture, rs_err *err);
 
-/* ---- heat ------------------------------------------------------------------------------------------------------ */
-
-/* Maps as a picture. */
+/* ---- heat: maps as a picture ------------------------------------------------------------------------------------- */
 
 typedef struct rs_plot_heat {
   rs_plot_head head;
@@ -110,24 +88,18 @@ typedef struct rs_plot_heat {
 /* Draws the maps into the zeroed `picture`, one row of panels per method; without panels, method beside method. */
 rs_status rs_plot_heat_draw(const rs_plot_heat *heat, rs_plot_picture *picture, rs_err *err);
 
-/* ---- strip ----------------------------------------------------------------------------------------------------- */
-
-/* Maps of one row of cells as strips of colours below each other. */
+/* ---- strip: maps of one row of cells as strips of colours below each other --------------------------------------- */
 
 /* Draws one strip per method into the zeroed `picture`; y_name and panel_name are not shown. */
 rs_status rs_plot_strip_draw(const rs_plot_heat *heat, rs_plot_picture *picture, rs_err *err);
 
-/* ---- numbers --------------------------------------------------------------------------------------------------- */
-
-/* What a picture shows, as JSON, in the form that rs_plot_views_read states. */
+/* ---- numbers: what a picture shows, as JSON, in the form that rs_plot_views_read states -------------------------- */
 
 /* Write members of the object that `json` is at. */
 void rs_plot_chart_numbers(const rs_plot_chart *chart, bool dots, rs_json *json);
 void rs_plot_heat_numbers(const rs_plot_heat *heat, bool strips, rs_json *json);
 
-/* ---- draw ------------------------------------------------------------------------------------------------------ */
-
-/* One picture of the list, from its numbers to shapes. */
+/* ---- draw: one picture of the list, from its numbers to shapes --------------------------------------------------- */
 
 /* Draws the item, whose column `measure` holds, into the zeroed `picture`, and writes its words and numbers as members
  * of the object that `numbers` is at; either may be NULL. `styles`: of the data's methods. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { EDGE = 16, TITLE_SIZE = 17, TITLE_ROW = 23, NOTE_SIZE = 13, NOTE_ROW = 18, NAME_SIZE = 15, NAME_ROW = 19 };
+enum { SIDE_SIZE = 14, SIDE_ROW = 17, SIDE_WIDEST = 170, SIDE_GAP = 8 }; /* of names of rows */
 enum { TITLES_GAP = 12, LABEL_GAP = 4, NAME_GAP = 8 };
 
 /* From the bottom of the area to the baseline of tick labels, and to that of the axis' name. */
@@ -79,6 +80,32 @@ void rs_plot_page_tick_y(const rs_plot_page *page, const rs_plot_tick *tick, dou
   double length = major ? RS_PLOT_TICK_LENGTH : RS_PLOT_TICK_MINOR;
   rs_plot_segment_add(page->picture, left - length, rs_plot_crisp(y), left, rs_plot_crisp(y), RS_PLOT_AXIS, 1);
   if (major) add_label(page, tick, left - RS_PLOT_TICK_LENGTH - LABEL_GAP, y + 0.36 * RS_PLOT_TICK_SIZE, RS_PLOT_END);
+}
+
+double rs_plot_row_names_width(const char *const *names, size_t count, double *tallest) {
+  double widest = 0;
+  *tallest = SIDE_ROW;
+  for (size_t i = 0; i < count; i++) {
+    const char *rest = names[i];
+    for (size_t row = 1; *rest != '\0'; row++) {
+      const char *start = rest;
+      size_t length = rs_plot_wrap(start, SIDE_SIZE, false, SIDE_WIDEST, &rest);
+      widest = fmax(widest, rs_plot_text_width(start, length, SIDE_SIZE, false));
+      *tallest = fmax(*tallest, (double)row * SIDE_ROW);
+    }
+  }
+  return widest + SIDE_GAP;
+}
+
+void rs_plot_row_name_add(const rs_plot_page *page, const char *name, double y, uint32_t colour) {
+  double rows = (double)rs_plot_rows_count(name, SIDE_SIZE, false, SIDE_WIDEST),
+         base = y - (rows - 1) / 2 * SIDE_ROW + 0.36 * SIDE_SIZE;
+  while (*name != '\0') {
+    const char *start = name;
+    size_t length = rs_plot_wrap(start, SIDE_SIZE, false, SIDE_WIDEST, &name);
+    rs_plot_text_add(page->picture, page->left - SIDE_GAP, base, start, length, SIDE_SIZE, RS_PLOT_END, colour);
+    base += SIDE_ROW;
+  }
 }
 
 void rs_plot_box_add(rs_plot_picture *picture, double left, double top, double right, double bottom) {

@@ -6,9 +6,7 @@
 #include "base/base.h"
 #include "pages/pages.h"
 
-/* ---- width ----------------------------------------------------------------------------------------------------- */
-
-/* How wide text is. */
+/* ---- width: how wide text is ------------------------------------------------------------------------------------- */
 
 /* Width in pixels of the first `length` bytes of UTF-8 text in the widest of the common sans-serif fonts. */
 double rs_plot_text_width(const char *text, size_t length, double size, bool bold);
@@ -16,24 +14,18 @@ double rs_plot_text_width(const char *text, size_t length, double size, bool bol
 /* Bytes of the first line when `text` is wrapped at `width` pixels; `*next` is where the second starts. */
 size_t rs_plot_wrap(const char *text, double size, bool bold, double width, const char **next);
 
-/* ---- format ---------------------------------------------------------------------------------------------------- */
-
-/* The formats of pictures. */
+/* ---- format: the formats of pictures ----------------------------------------------------------------------------- */
 
 /* "svg"; and the format of a file by its ending, 0: none. */
 const char *rs_plot_format_name(rs_plot_format format);
 unsigned rs_plot_format_of(const char *file);
 
-/* ---- symbols --------------------------------------------------------------------------------------------------- */
-
-/* Formulas as they are printed, from formulas as they are typed. */
+/* ---- symbols: formulas as they are printed, from formulas as they are typed -------------------------------------- */
 
 /* Appends `text` with its formulas in symbols: "sum_j cos(angle_j)" as "Σⱼ cos(θⱼ)", "2 pi / omega_j" as "2π / ωⱼ". */
 void rs_plot_symbols(const char *text, rs_text *out);
 
-/* ---- label ----------------------------------------------------------------------------------------------------- */
-
-/* Words for people and names for files. */
+/* ---- label: words for people and names for files ----------------------------------------------------------------- */
 
 /* "entropy_nats" of unit "nats" as "entropy". */
 void rs_plot_words(const char *name, const char *unit, rs_text *out);
@@ -59,9 +51,7 @@ void rs_plot_decimal(long long n, int exponent, rs_text *out);
 void rs_plot_scientific(long long n, int exponent, int decimals, rs_text *out, char power[RS_PLOT_POWER_CHARS]);
 void rs_plot_power(int exponent, char power[RS_PLOT_POWER_CHARS]);
 
-/* ---- picture --------------------------------------------------------------------------------------------------- */
-
-/* A picture as a list of shapes in pixels: x to the right, y downwards, 1 is one CSS pixel. */
+/* ---- picture: a picture as a list of shapes in pixels: x to the right, y downwards, 1 is one CSS pixel ----------- */
 
 typedef enum rs_plot_kind { RS_PLOT_LINE, RS_PLOT_AREA, RS_PLOT_MARKERS, RS_PLOT_TEXT, RS_PLOT_CELLS } rs_plot_kind;
 typedef enum rs_plot_anchor { RS_PLOT_START, RS_PLOT_MIDDLE, RS_PLOT_END } rs_plot_anchor;
@@ -119,9 +109,7 @@ double rs_plot_rows_add(rs_plot_picture *picture, double x, double y, const char
 rs_status rs_plot_picture_check(const rs_plot_picture *picture, rs_err *err);
 void rs_plot_picture_clear(rs_plot_picture *picture);
 
-/* ---- style ----------------------------------------------------------------------------------------------------- */
-
-/* Colours, dashes, markers. */
+/* ---- style: colours, dashes, markers ----------------------------------------------------------------------------- */
 
 enum { RS_PLOT_COLOURS = 16, RS_PLOT_ROUNDS = 4 };
 
@@ -152,9 +140,7 @@ rs_plot_style rs_plot_style_of(size_t look);
 /* The corners of a marker around the origin; returns their number (0: a circle). */
 size_t rs_plot_marker_corners(size_t marker, double radius, rs_plot_xy corners[RS_PLOT_CORNERS]);
 
-/* ---- svg ------------------------------------------------------------------------------------------------------- */
-
-/* A picture as SVG. */
+/* ---- svg: a picture as SVG --------------------------------------------------------------------------------------- */
 
 void rs_plot_svg_write(const rs_plot_picture *picture, rs_text *out);
 
@@ -168,9 +154,7 @@ void rs_plot_svg_write(const rs_plot_picture *picture, rs_text *out);
 rs_status rs_plot_render(const rs_text *svg, double width, double height, rs_plot_format format, rs_text *out,
                          rs_err *err);
 
-/* ---- axis ------------------------------------------------------------------------------------------------------ */
-
-/* Ranges and pixels. */
+/* ---- axis: ranges and pixels ------------------------------------------------------------------------------------- */
 
 enum { RS_PLOT_TICKS = 128, RS_PLOT_TICK_CHARS = 40, RS_PLOT_TICK_SIZE = 13 };
 
@@ -226,9 +210,7 @@ void rs_plot_axis_fit_symlog(rs_plot_axis *axis, const rs_plot_extent *extent, d
 void rs_plot_axis_span(rs_plot_axis *axis, double start, double stop);
 double rs_plot_axis_pixel(const rs_plot_axis *axis, double value);
 
-/* ---- ticks ----------------------------------------------------------------------------------------------------- */
-
-/* Where the ticks of an axis stand and what they say. */
+/* ---- ticks: where the ticks of an axis stand and what they say --------------------------------------------------- */
 
 /* Puts a fitted axis between two pixels and makes its ticks, as many as have room. */
 void rs_plot_axis_place(rs_plot_axis *axis, double start, double stop);
@@ -284,6 +266,13 @@ void rs_plot_page_names(const rs_plot_page *page, const char *x_name, const char
 /* A tick below the area's `bottom` at x, or at the left of `left` at y, with its label. */
 void rs_plot_page_tick_x(const rs_plot_page *page, const rs_plot_tick *tick, double x, double bottom);
 void rs_plot_page_tick_y(const rs_plot_page *page, const rs_plot_tick *tick, double left, double y);
+
+/* Names of rows, right-aligned at the left of the plot area: the width of the widest of the names, wrapped, and the
+ * space behind it; `*tallest` is the height of the tallest. */
+double rs_plot_row_names_width(const char *const *names, size_t count, double *tallest);
+
+/* Writes a name with its middle at y. */
+void rs_plot_row_name_add(const rs_plot_page *page, const char *name, double y, uint32_t colour);
 
 /* A frame one pixel wide around a box. */
 void rs_plot_box_add(rs_plot_picture *picture, double left, double top, double right, double bottom);

@@ -4,9 +4,7 @@
 
 #include "choice.h"
 
-/* ---- source ---------------------------------------------------------------------------------------------------- */
-
-/* What a picture says of its queries and keys, or of the checkpoint and task in their place. */
+/* ---- source: what a picture says of its queries and keys, or of the checkpoint and task in their place ----------- */
 
 /* The name of the source, or what is common to the names of a family; "": of none. Borrows. */
 const char *rs_plot_source_name(const rs_plot_measure *measure, const rs_plot_choice *choice);
@@ -25,9 +23,7 @@ void rs_plot_model_caption(const rs_plot_data *data, size_t model, rs_text *out)
  * Nothing for other values. */
 void rs_plot_task_caption(const rs_plot_measure *measure, rs_text *out);
 
-/* ---- caption --------------------------------------------------------------------------------------------------- */
-
-/* The words of a picture. */
+/* ---- caption: the words of a picture ----------------------------------------------------------------------------- */
 
 /* Zero-initialise; all texts are owned. */
 typedef struct rs_plot_caption {
@@ -44,9 +40,7 @@ void rs_plot_caption_write(const rs_plot_measure *measure, const rs_plot_choice 
 rs_status rs_plot_caption_check(const rs_plot_caption *caption, rs_err *err);
 void rs_plot_caption_clear(rs_plot_caption *caption);
 
-/* ---- events ---------------------------------------------------------------------------------------------------- */
-
-/* What a summary says of a point of a curve. */
+/* ---- events: what a summary says of a point of a curve ----------------------------------------------------------- */
 
 /* Sets the event of each series of a curve that the summary knows one of: the first violation of a mean cosine. */
 rs_status rs_plot_events_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_set *set,
@@ -55,9 +49,7 @@ rs_status rs_plot_events_read(const rs_plot_measure *measure, const rs_plot_choi
 /* What the curve's events are, in words; NULL: it has none. */
 const char *rs_plot_events_words(const rs_plot_measure *measure);
 
-/* ---- legend ---------------------------------------------------------------------------------------------------- */
-
-/* Which line is which method. */
+/* ---- legend: which line is which method -------------------------------------------------------------------------- */
 
 typedef struct rs_plot_legend {
   const rs_plot_series *series; /* (count,) in their order. Borrowed. */

@@ -5,17 +5,13 @@
 #include "base/base.h"
 #include "io/io.h"
 
-/* ---- pack ------------------------------------------------------------------------------------------------------ */
-
-/* Bytes within a page. */
+/* ---- pack: bytes within a page ----------------------------------------------------------------------------------- */
 
 /* Appends `bytes` (length,) compressed by gzip (RFC 1952), as base64 (RFC 4648, section 4): a page has room for
  * letters alone. The same bytes give the same text. RS_MEMORY, RS_INTERNAL. */
 rs_status report_pack(const char *bytes, size_t length, rs_text *out, rs_err *err);
 
-/* ---- results --------------------------------------------------------------------------------------------------- */
-
-/* What a report says of one folder: its manifest, and the means of its summary. */
+/* ---- results: what a report says of one folder: its manifest, and the means of its summary ----------------------- */
 
 /* A column of summary.csv. Text is borrowed from the manifest. */
 typedef struct report_column {
@@ -70,9 +66,7 @@ void report_number(double value, rs_text *out);
 /* Appends 32768 as "32k" and 3000 as "3000". */
 void report_tokens(double tokens, rs_text *out);
 
-/* ---- sentences ------------------------------------------------------------------------------------------------- */
-
-/* What was asked and what came out, in sentences that the numbers bear out. */
+/* ---- sentences: what was asked and what came out, in sentences that the numbers bear out ------------------------- */
 
 /* Append HTML: paragraphs of what was asked, of where the numbers come from and of what failed; and a list with, for
  * each metric that has a better side, the best and the worst method at the longest length. */
@@ -82,9 +76,7 @@ void report_asked(const report_results *results, rs_text *out);
 void report_sources(const report_results *results, rs_text *out);
 void report_found(const report_results *results, rs_text *out);
 
-/* ---- table ----------------------------------------------------------------------------------------------------- */
-
-/* The summaries of all folders as one table. */
+/* ---- table: the summaries of all folders as one table ------------------------------------------------------------ */
 
 /* Appends an HTML table: a row for each line of the folders (count,), a column for each key that lines differ in and
  * for each value that some line has. Rows of other lengths than the folder's longest are hidden where scripts run,
