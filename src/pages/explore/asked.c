@@ -106,12 +106,6 @@ static rs_status narrow(const rs_query *query, rs_asked *asked, rs_err *err) {
 
 static const char *const own_names[] = {"model", "layers", "head_dim", "length", "method"};
 
-static bool is_own(const char *name) {
-  for (size_t i = 0; i < RS_COUNT(own_names); i++)
-    if (strcmp(own_names[i], name) == 0) return true;
-  return false;
-}
-
 static rs_status unknown_name(const rs_recipe *recipe, const char *name, rs_err *err) {
   rs_nearest nearest = {.word = name};
   for (size_t i = 0; i < RS_COUNT(own_names); i++) rs_nearest_add(&nearest, own_names[i]);
@@ -142,17 +136,13 @@ static rs_status read_given(const rs_query *query, rs_asked *asked, rs_err *err)
   RS_TRY(rs_recipe_init(&asked->given, method, err));
   for (size_t i = 0; i < query->count; i++) {
     const rs_query_param *param = &query->params[i];
-    if (is_own(param->name)) continue;
+    bool own = false;
+    for (size_t k = 0; k < RS_COUNT(own_names); k++) own = own || strcmp(own_names[k], param->name) == 0;
+    if (own) continue;
     if (rs_settings_find(&asked->given.settings, param->name) < 0) return unknown_name(&asked->given, param->name, err);
     RS_TRY(set_param(&asked->given, param->name, param->value, err));
   }
   return RS_OK;
-}
-
-static rs_status resolve(rs_asked *asked, rs_err *err) {
-  RS_TRY(rs_recipe_copy(&asked->recipe, &asked->given, err));
-  RS_TRY(rs_recipe_resolve(&asked->recipe, &asked->model, err));
-  return rs_recipe_check(&asked->recipe, &asked->model, err);
 }
 
 /* ---- the question ------------------------------------------------------------------------------------------------ */
@@ -168,7 +158,9 @@ static rs_status read_asked(const rs_query *query, rs_asked *asked, rs_err *err)
   asked->length = asked->explorer->start.length;
   RS_TRY(read_count(query, "length", 1, RS_EXPLORE_LONGEST, &asked->length, err));
   RS_TRY(read_given(query, asked, err));
-  return resolve(asked, err);
+  RS_TRY(rs_recipe_copy(&asked->recipe, &asked->given, err));
+  RS_TRY(rs_recipe_resolve(&asked->recipe, &asked->model, err));
+  return rs_recipe_check(&asked->recipe, &asked->model, err);
 }
 
 rs_status rs_asked_read(const rs_explorer *explorer, const rs_query *query, rs_asked *asked, rs_err *err) {

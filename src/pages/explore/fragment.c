@@ -28,12 +28,6 @@ static rs_status convert(const rs_model *model, size_t length, rs_conversion *ou
   return rs_convert(&from, "hf5", length, out, err);
 }
 
-/* A file that has the keys, and the model's geometry before them. */
-static void put_file(const rs_model *model, const char *fragment, rs_text *text) {
-  rs_text_printf(text, "{\"num_attention_heads\": %zu, \"head_dim\": %zu, \"num_hidden_layers\": 1,%s", model->heads,
-                 model->head_dim, strchr(fragment, '{') + 1);
-}
-
 /* Whether the pairs of both turn alike; which dims are a pair is the class's to know. */
 static rs_status compare_at(const rs_asked *asked, const rs_model *read, size_t length, bool *same, rs_err *err) {
   rs_recipe recipe = {0};
@@ -50,13 +44,15 @@ static rs_status compare_at(const rs_asked *asked, const rs_model *read, size_t 
   return status;
 }
 
-/* At the length, and at the trained one, where dynamic rules are others. */
+/* Whether a file that has the keys, and the model's geometry before them, reads as asked: at the length, and at the
+ * trained one, where dynamic rules are others. */
 static rs_status read_back(const rs_asked *asked, const rs_model *model, const char *fragment, bool *same,
                            rs_err *err) {
   rs_text text = {0};
   rs_model read;
   *same = false;
-  put_file(model, fragment, &text);
+  rs_text_printf(&text, "{\"num_attention_heads\": %zu, \"head_dim\": %zu, \"num_hidden_layers\": 1,%s", model->heads,
+                 model->head_dim, strchr(fragment, '{') + 1);
   rs_status status = rs_text_check(&text, err);
   if (status == RS_OK) status = rs_hf_model_read(rs_text_string(&text), text.length, "config.json", &read, err);
   rs_text_clear(&text);

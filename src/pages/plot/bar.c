@@ -53,16 +53,14 @@ void rs_plot_shade_text_add(rs_plot_picture *picture, const rs_plot_shades *shad
   rs_plot_text_add(picture, x, y + 0.36 * size, rs_text_string(text), text->length, size, RS_PLOT_MIDDLE, colour);
 }
 
-/* ---- the bar ----------------------------------------------------------------------------------------------------- */
-
-static double widest_tick(const rs_plot_axis *scale) {
-  double widest = 0;
-  for (size_t i = 0; i < scale->count; i++) widest = fmax(widest, rs_plot_tick_width(&scale->ticks[i]));
-  return widest;
+void rs_plot_missing_add(rs_plot_picture *picture, double x, double y, double width, double height) {
+  rs_plot_segment_add(picture, x + 1, y + height - 1, x + width - 1, y + 1, 0xB3B3B3, 1);
 }
 
+/* ---- the bar ----------------------------------------------------------------------------------------------------- */
+
 double rs_plot_bar_width(const rs_plot_shades *shades) {
-  return BAR_WIDTH + TICK + LABEL_GAP + widest_tick(&shades->scale) + NAME_GAP + NAME_SIZE;
+  return BAR_WIDTH + TICK + LABEL_GAP + rs_plot_ticks_width(&shades->scale) + NAME_GAP + NAME_SIZE;
 }
 
 static void draw_colours(rs_plot_picture *picture, double left, double top, double height) {
@@ -86,7 +84,7 @@ static void draw_tick(rs_plot_picture *picture, const rs_plot_tick *tick, double
 void rs_plot_bar_add(rs_plot_picture *picture, const rs_plot_shades *shades, double left, double top, const char *name,
                      const char *unit) {
   double height = floor(fabs(shades->scale.stop - shades->scale.start)), right = left + BAR_WIDTH;
-  double after = right + TICK + LABEL_GAP + widest_tick(&shades->scale) + NAME_GAP + 0.75 * NAME_SIZE;
+  double after = right + TICK + LABEL_GAP + rs_plot_ticks_width(&shades->scale) + NAME_GAP + 0.75 * NAME_SIZE;
   rs_text words = {0};
   draw_colours(picture, left, top, height);
   rs_plot_box_add(picture, left, top, right, top + height);

@@ -7,10 +7,6 @@
 #include <ctype.h>
 #include <string.h>
 
-static const char *model_name(const rs_plot_measure *measure, const rs_plot_choice *choice) {
-  return measure->data->models.items[choice->model];
-}
-
 static void add_piece(rs_text *text, const char *piece) {
   if (*piece == '\0') return;
   if (text->length > 0) rs_text_puts(text, " \u00b7 ");
@@ -71,12 +67,6 @@ static void write_set_subtitle(const rs_plot_measure *measure, const rs_plot_cho
   if (set->few) rs_text_printf(out, " \u00b7 not joined: fewer than %d samples, n", RS_PLOT_SAMPLES_LEAST);
 }
 
-/* Whether the text ends in these words; the text is then enough. */
-static bool says(const rs_text *text, const rs_text *words) {
-  const char *all = rs_text_string(text);
-  return text->length >= words->length && strcmp(all + text->length - words->length, rs_text_string(words)) == 0;
-}
-
 /* " against distance", " by pair": what the value is drawn over; a picture over two numbers names them at its axes. */
 static void write_over(const rs_plot_measure *measure, rs_plot_form form, rs_text *out) {
   const rs_plot_column *x = rs_plot_x_of(measure->file);
@@ -95,7 +85,9 @@ static void write_title(const rs_plot_measure *measure, rs_plot_form form, rs_te
     rs_text_add(&stem, measure->file->name, strcspn(measure->file->name, "."));
     rs_plot_phrase(rs_text_string(&stem), "", out);
   }
-  if (!says(out, &words)) rs_text_printf(out, "%s%s", out->length > 0 ? ": " : "", rs_text_string(&words));
+  const char *said = rs_text_string(out), *more = rs_text_string(&words);
+  if (out->length < words.length || strcmp(said + out->length - words.length, more) != 0)
+    rs_text_printf(out, "%s%s", out->length > 0 ? ": " : "", more);
   if (measure->density) rs_text_puts(out, " per token");
   write_over(measure, form, out);
   if (out->length > 0) out->data[0] = (char)toupper((unsigned char)out->data[0]);
@@ -115,7 +107,7 @@ void rs_plot_caption_slug(const rs_plot_measure *measure, const rs_plot_choice *
   rs_text_add(&stem, measure->file->name, strcspn(measure->file->name, "."));
   if (measure->x != NULL) add_slug(out, rs_text_string(&stem));
   add_slug(out, measure->column->name);
-  if (measure->data->models.count > 1) add_slug(out, model_name(measure, choice));
+  if (measure->data->models.count > 1) add_slug(out, measure->data->models.items[choice->model]);
   add_slug(out, rs_plot_source_name(measure, choice));
   if (choice->family != NULL) add_slug(out, choice->family->parameter->name);
   if (choice->sweep != NULL) add_slug(out, rs_plot_sweep_words(choice->sweep));
@@ -130,17 +122,6 @@ void rs_plot_caption_slug(const rs_plot_measure *measure, const rs_plot_choice *
   }
   out->failed = out->failed || stem.failed;
   rs_text_clear(&stem);
-}
-
-static void write_description(const rs_plot_measure *measure, rs_text *out) {
-  rs_text_printf(out, "%s, column %s. %s", measure->file->name, measure->column->name, measure->column->summary);
-}
-
-/* "no data: rope, pi" */
-static void add_absent(const rs_plot_measure *measure, const rs_plot_map *map, rs_text *out) {
-  for (size_t i = 0; i < map->absent; i++)
-    rs_text_printf(out, "%s%s", i == 0 ? " \u00b7 no data: " : ", ",
-                   measure->data->methods.items[map->methods[map->count + i]]);
 }
 
 /* "gaussian · length 197 tokens · dot: reference token · 6 of 16 dt · means of up to 4 rows · no data: nope" */
@@ -162,7 +143,9 @@ static void write_map_subtitle(const rs_plot_measure *measure, const rs_plot_cho
   bool seeds = single && map->folded == measure->data->seeds.count;
   if (map->folded > 1 && seeds) rs_text_printf(out, " \u00b7 mean of %zu seeds", map->folded);
   if (map->folded > 1 && !seeds) rs_text_printf(out, " \u00b7 means of up to %zu rows", map->folded);
-  add_absent(measure, map, out);
+  for (size_t i = 0; i < map->absent; i++)
+    rs_text_printf(out, "%s%s", i == 0 ? " \u00b7 no data: " : ", ",
+                   measure->data->methods.items[map->methods[map->count + i]]);
   if (choice->family != NULL && *choice->family->parameter->summary != '\0')
     rs_text_printf(out, " \u00b7 %s: %s", choice->family->parameter->name, choice->family->parameter->summary);
 }
@@ -216,7 +199,8 @@ void rs_plot_caption_write(const rs_plot_measure *measure, const rs_plot_choice 
   bool map = content->form == RS_PLOT_HEAT || content->form == RS_PLOT_STRIPS;
   write_title(measure, content->form, &c->title);
   rs_plot_symbols(measure->column->summary, &c->definition);
-  write_description(measure, &c->description);
+  rs_text_printf(&c->description, "%s, column %s. %s", measure->file->name, measure->column->name,
+                 measure->column->summary);
   rs_plot_phrase(measure->column->name, measure->column->unit, &c->name);
   if (measure->density) rs_text_puts(&c->name, " per token");
   if (map)

@@ -16,12 +16,6 @@ static void write_segment(const rs_node *node, rs_text *out) {
     rs_text_printf(out, "%s%s", i == 0 ? " " : TIMES, what->items[i].text != NULL ? what->items[i].text : "?");
 }
 
-/* The list of the config; NULL: it has none, or is no config of ours. */
-static const rs_node *find_tokens(const rs_tree *config) {
-  const rs_node *tokens = config != NULL ? rs_node_get(&config->root, "tokens") : NULL;
-  return tokens != NULL && tokens->kind == RS_SEQUENCE ? tokens : NULL;
-}
-
 static rs_status add_name(rs_plot_categories *categories, rs_text *name, rs_err *err) {
   RS_TRY(rs_text_check(name, err));
   categories->names[categories->count++] = name->data;
@@ -34,7 +28,8 @@ static rs_status name_segments(const rs_plot_data *data, size_t count, rs_plot_c
   rs_status status = RS_OK;
   if (text != NULL && text->kind == RS_SCALAR)
     (void)rs_yaml_read(text->text, strlen(text->text), "config", &config, NULL); /* names are all that would be lost */
-  const rs_node *tokens = find_tokens(config);
+  const rs_node *tokens = config != NULL ? rs_node_get(&config->root, "tokens") : NULL;
+  if (tokens != NULL && tokens->kind != RS_SEQUENCE) tokens = NULL;
   for (size_t i = 0; i < count && status == RS_OK; i++) {
     rs_text name = {0};
     write_segment(tokens != NULL && i < tokens->count ? &tokens->items[i] : NULL, &name);

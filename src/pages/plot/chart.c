@@ -52,11 +52,6 @@ static void draw_axes(layout *l) {
   for (size_t i = 0; i < l->y.count; i++) rs_plot_page_tick_y(page, &l->y.ticks[i], page->left, l->y.ticks[i].pixel);
 }
 
-static double level_width(const rs_plot_chart *chart) {
-  const char *name = chart->level_name;
-  return name != NULL ? rs_plot_text_width(name, strlen(name), LEVEL_SIZE, false) : 0;
-}
-
 /* A dashed line across, with its name behind it, or on it where the legend is. */
 static void draw_level(layout *l) {
   const rs_plot_page *page = &l->page;
@@ -77,30 +72,6 @@ static void draw_level(layout *l) {
 
 /* ---- layout ------------------------------------------------------------------------------------------------------ */
 
-static bool is_tokens(const char *unit) {
-  return strcmp(unit, "tokens") == 0;
-}
-
-static void fit_axes(layout *l) {
-  const rs_plot_chart *chart = l->chart;
-  rs_plot_extent x = {0}, y = {0};
-  bool log = chart->y_log;
-  rs_plot_series_span(chart->series, chart->count, &x, &y, &log);
-  if (chart->level_name != NULL) rs_plot_extent_add(&y, chart->level);
-  rs_plot_axis_fit(&l->x, &x, chart->x_log, is_tokens(chart->x_unit), false);
-  double bend = log ? 0 : rs_plot_series_bend(chart->series, chart->count);
-  if (bend > 0)
-    rs_plot_axis_fit_symlog(&l->y, &y, bend, is_tokens(chart->y_unit), true);
-  else
-    rs_plot_axis_fit(&l->y, &y, log, is_tokens(chart->y_unit), true);
-}
-
-static double widest_label(const rs_plot_axis *axis) {
-  double widest = 0;
-  for (size_t i = 0; i < axis->count; i++) widest = fmax(widest, rs_plot_tick_width(&axis->ticks[i]));
-  return widest;
-}
-
 /* From the inside out: the legend gives the height, this the ticks and their width, all that the place of the title. */
 static void place(layout *l) {
   const rs_plot_chart *chart = l->chart;
@@ -108,11 +79,13 @@ static void place(layout *l) {
   double height = fmin(fmax(PLOT_HEIGHT, l->legend.height), PLOT_TALLEST);
   rs_plot_axis_place(&l->y, height, 0);
   rs_plot_axis_name(&l->y, chart->y_name, chart->y_unit, &l->y_label);
+  const char *name = chart->level_name;
+  double level = name != NULL ? rs_plot_text_width(name, strlen(name), LEVEL_SIZE, false) : 0;
   rs_plot_room room = {.width = PLOT_WIDTH,
                        .height = height,
                        .y_name = rs_text_string(&l->y_label),
-                       .labels = widest_label(&l->y) + RS_PLOT_TICK_LENGTH + LABEL_GAP,
-                       .beside = fmax(LEGEND_GAP + l->legend.width, LABEL_GAP + level_width(chart)),
+                       .labels = rs_plot_ticks_width(&l->y) + RS_PLOT_TICK_LENGTH + LABEL_GAP,
+                       .beside = fmax(LEGEND_GAP + l->legend.width, LABEL_GAP + level),
                        .beside_height = l->legend.height};
   rs_plot_page_place(&l->page, &room);
   rs_plot_axis_place(&l->y, l->page.bottom, l->page.top);
@@ -147,7 +120,8 @@ static void draw_counts(layout *l) {
 }
 
 static rs_status draw(layout *l, rs_err *err) {
-  fit_axes(l);
+  rs_plot_extent x = rs_plot_values_fit(l->chart, &l->y, true);
+  rs_plot_axis_fit(&l->x, &x, l->chart->x_log, strcmp(l->chart->x_unit, "tokens") == 0, false);
   place(l);
   draw_grid(l);
   draw_axes(l);

@@ -56,21 +56,6 @@ static rs_status make_rows(layout *l, rs_err *err) {
   return RS_OK;
 }
 
-static void fit_axis(layout *l) {
-  const rs_plot_chart *chart = l->chart;
-  rs_plot_extent unused = {0}, value = {0};
-  bool log = chart->y_log;
-  rs_plot_series_span(chart->series, chart->count, &unused, &value, &log);
-  bool tokens = strcmp(chart->y_unit, "tokens") == 0;
-  double bend = log ? 0 : rs_plot_series_bend(chart->series, chart->count);
-  if (bend > 0)
-    rs_plot_axis_fit_symlog(&l->axis, &value, bend, tokens, false);
-  else
-    rs_plot_axis_fit(&l->axis, &value, log, tokens, false);
-  rs_plot_axis_place(&l->axis, 0, WIDTH);
-  rs_plot_axis_name(&l->axis, chart->y_name, chart->y_unit, &l->label);
-}
-
 /* How far a label of the axis goes beyond the right of the plot. */
 static double overhang(const rs_plot_axis *axis) {
   double most = 0;
@@ -180,7 +165,9 @@ rs_status rs_plot_dots_draw(const rs_plot_chart *chart, rs_plot_picture *picture
   if (l == NULL) return RS_MEMORY;
   *l = (layout){.chart = chart, .picture = picture, .page = {.head = &chart->head, .picture = picture}};
   if (make_rows(l, err) != RS_OK) goto out;
-  fit_axis(l);
+  (void)rs_plot_values_fit(l->chart, &l->axis, false);
+  rs_plot_axis_place(&l->axis, 0, WIDTH);
+  rs_plot_axis_name(&l->axis, l->chart->y_name, l->chart->y_unit, &l->label);
   place(l);
   draw_frame(l);
   draw_rows(l);

@@ -14,6 +14,9 @@
 
 #define LIST ".drawn"
 
+/* Of the names that captions make (M: of a length, as 1M), which have no folder and hide nothing. */
+#define LETTERS "abcdefghijklmnopqrstuvwxyzM0123456789._=-"
+
 enum { LIST_LIMIT = 16 << 20, FILE_LIMIT = 2047 << 20 }; /* bytes; a list of a thousand pictures has 0.1 MB */
 
 /* ---- fingerprints ------------------------------------------------------------------------------------------------ */
@@ -42,13 +45,6 @@ rs_status rs_plot_fingerprint(const rs_plot_data *data, char fingerprint[RS_PLOT
 
 /* ---- the list ---------------------------------------------------------------------------------------------------- */
 
-/* A name that captions make (M: of a length, as 1M), with an ending of ours: no folder, nothing hidden. */
-static bool is_picture(const char *name) {
-  size_t length = strlen(name);
-  return rs_plot_format_of(name) != 0 && *name != '.' &&
-         strspn(name, "abcdefghijklmnopqrstuvwxyzM0123456789._=-") == length;
-}
-
 static bool is_drawn(const rs_plot_report *report, const char *name) {
   for (size_t i = 0; i < report->count; i++) {
     const char *slash = strrchr(report->files[i], '/');
@@ -70,7 +66,8 @@ static bool remove_picture(const char *folder, const char *name) {
 static size_t treat_line(const char *line, const char *folder, const char *fingerprint, const rs_plot_report *report,
                          rs_text *list) {
   const char *space = strchr(line, ' '), *name = space != NULL ? space + 1 : "";
-  if (!is_picture(name) || is_drawn(report, name)) return 0;
+  if (rs_plot_format_of(name) == 0 || *name == '.' || name[strspn(name, LETTERS)] != '\0' || is_drawn(report, name))
+    return 0;
   bool present = strlen(fingerprint) == (size_t)(space - line) && strncmp(line, fingerprint, strlen(fingerprint)) == 0;
   if (!present) return remove_picture(folder, name);
   rs_text_printf(list, "%s\n", line);

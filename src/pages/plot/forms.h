@@ -27,6 +27,9 @@ rs_text rs_plot_shade_text(const rs_plot_shades *shades, double value);
 void rs_plot_shade_text_add(rs_plot_picture *picture, const rs_plot_shades *shades, double value, const rs_text *text,
                             double x, double y, double size);
 
+/* The stroke across a cell that has no value. */
+void rs_plot_missing_add(rs_plot_picture *picture, double x, double y, double width, double height);
+
 /* The bar of a placed scale, with ticks and name, and how wide all that is. */
 double rs_plot_bar_width(const rs_plot_shades *shades);
 void rs_plot_bar_add(rs_plot_picture *picture, const rs_plot_shades *shades, double left, double top, const char *name,
@@ -65,6 +68,10 @@ typedef struct rs_plot_chart {
   const rs_plot_series *series; /* borrowed */
   size_t count;
 } rs_plot_chart;
+
+/* Fits an axis to the values of the chart, a vertical one also to its level; symlog where a few series are hundreds of
+ * times as large as the others. Returns what the series span in x. */
+rs_plot_extent rs_plot_values_fit(const rs_plot_chart *chart, rs_plot_axis *axis, bool vertical);
 
 /* Draws the chart into the zeroed `picture`. */
 rs_status rs_plot_chart_draw(const rs_plot_chart *chart, rs_plot_picture *picture, rs_err *err);

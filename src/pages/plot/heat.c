@@ -19,8 +19,6 @@ enum { CELL_LARGEST = 40, SQUARE_UP_TO = 4 }; /* pixels; sides of a map whose ce
 
 #define MINUS "\u2212" /* as on other axes */
 
-static const uint32_t MISSING = 0xB3B3B3;
-
 typedef struct layout {
   const rs_plot_heat *heat;
   const rs_plot_map *map;
@@ -84,18 +82,9 @@ static double widest_number(const rs_plot_ranks *ranks, bool tokens) {
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 /* Maps of few panels are larger; those of many still suit a column of a paper. */
-static double panel_side(size_t across) {
-  return across <= 2 ? 260 : across == 3 ? 168 : across == 4 ? 128 : 96;
-}
-
-/* As many rows as must be, and those about equally long. */
-static size_t methods_beside(size_t count) {
-  size_t rows = (count + MOST_BESIDE - 1) / MOST_BESIDE;
-  return (count + rows - 1) / rows;
-}
-
 static void size_cells(layout *l, double heading) {
-  double side = fmax(panel_side(l->across), floor(heading)), x = (double)l->map->x.count, y = (double)l->map->y.count;
+  double least = l->across <= 2 ? 260 : l->across == 3 ? 168 : l->across == 4 ? 128 : 96;
+  double side = fmax(least, floor(heading)), x = (double)l->map->x.count, y = (double)l->map->y.count;
   double width = fmin(fmax(floor(side / x), 1), CELL_LARGEST), height = fmin(fmax(floor(side / y), 1), CELL_LARGEST);
   bool square = !l->heat->x_tokens && x <= SQUARE_UP_TO * y && y <= SQUARE_UP_TO * x;
   l->cell_width = square ? fmin(width, height) : width;
@@ -122,7 +111,8 @@ static double widest_heading(layout *l) {
 
 static void size_panels(layout *l) {
   l->panels = *l->heat->panel_name != '\0' && l->map->panel.count > 1; /* a single one is in the subtitle */
-  l->across = l->panels ? l->map->panel.count : methods_beside(l->map->count);
+  size_t rows = (l->map->count + MOST_BESIDE - 1) / MOST_BESIDE;       /* about equally long */
+  l->across = l->panels ? l->map->panel.count : (l->map->count + rows - 1) / rows;
   l->down = l->panels ? l->map->count : (l->map->count + l->across - 1) / l->across;
   double heading = widest_heading(l);
   size_cells(l, heading);
@@ -158,10 +148,6 @@ static void place(layout *l) {
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
 
-static void draw_missing(layout *l, double x, double y) {
-  rs_plot_segment_add(l->picture, x + 1, y + l->cell_height - 1, x + l->cell_width - 1, y + 1, MISSING, 1);
-}
-
 /* Sorts the panel's cells by colour, by counting; `ends` gets where each colour's cells end. */
 static void sort_cells(layout *l, const double *values, size_t cells, size_t ends[RS_PLOT_LEVELS]) {
   memset(ends, 0, RS_PLOT_LEVELS * sizeof *ends);
@@ -192,7 +178,8 @@ static void draw_cells(layout *l, const double *values, double left, double top)
   }
   for (size_t i = 0; i < cells; i++) {
     if (isnan(values[i]))
-      draw_missing(l, left + (double)(i % width) * l->cell_width, top + (double)(i / width) * l->cell_height);
+      rs_plot_missing_add(l->picture, left + (double)(i % width) * l->cell_width,
+                          top + (double)(i / width) * l->cell_height, l->cell_width, l->cell_height);
   }
 }
 

@@ -308,17 +308,11 @@ static void draw_lines(const grid *g, size_t series) {
 /* ---- markers ----------------------------------------------------------------------------------------------------- */
 
 /* Where there are few spots twins take turns; a spot that is all there is of its line steps aside instead. */
-static bool marked(const grid *g, size_t series, size_t place, bool alone, double *x) {
-  size_t rank, count = turn_of(twins_at(g, series, place), series, &rank);
-  *x = spot_at(g, series, place)->x[0];
-  if (count < 2) return true;
-  if (alone) *x += aside(rank, count, 2.2 * MARKER_RADIUS);
-  return alone || place % count == rank;
-}
-
 static void draw_marker(const grid *g, size_t series, size_t place, bool alone) {
-  double x;
-  if (marked(g, series, place, alone, &x)) rs_plot_point_add(g->picture, x, spot_at(g, series, place)->y[0]);
+  size_t rank, count = turn_of(twins_at(g, series, place), series, &rank);
+  double step = alone && count >= 2 ? aside(rank, count, 2.2 * MARKER_RADIUS) : 0;
+  const spot *here = spot_at(g, series, place);
+  if (count < 2 || alone || place % count == rank) rs_plot_point_add(g->picture, here->x[0] + step, here->y[0]);
 }
 
 /* With many spots, every so many pixels, each series from another start. */

@@ -109,12 +109,6 @@ static rs_status add_lengths(listing *l, rs_plot_measure *measure, rs_plot_choic
   return add_at_length(l, measure, &choice);
 }
 
-static rs_status add_source(listing *l, rs_plot_measure *measure, size_t model, size_t source) {
-  rs_plot_choice choice = {.model = model, .source = source};
-  bool curve = measure->x != NULL && !measure->over_lengths;
-  return curve ? add_lengths(l, measure, choice) : add_at_length(l, measure, &choice);
-}
-
 /* A summary that depends on the source: one map for each family of sources instead of a chart for each of them. */
 static rs_status add_families(listing *l, rs_plot_measure *measure) {
   const rs_plot_families *families = &l->list->families;
@@ -127,24 +121,20 @@ static rs_status add_families(listing *l, rs_plot_measure *measure) {
   return RS_OK;
 }
 
-/* Over the number that checkpoints differ in, at one length. */
-static rs_status add_sweep(listing *l, rs_plot_measure *measure) {
-  rs_plot_choice choice = {.source = measure->per_source ? 0 : RS_PLOT_ANY, .sweep = &l->list->sweep};
-  return add_lengths(l, measure, choice);
-}
-
 static rs_status add_measure(listing *l, rs_plot_measure *measure) {
   if (!measure->any) return RS_OK;
   if (measure->x == NULL && l->list->sweep.parameter != NULL) {
-    RS_TRY(add_sweep(l, measure));
+    rs_plot_choice choice = {.source = measure->per_source ? 0 : RS_PLOT_ANY, .sweep = &l->list->sweep};
+    RS_TRY(add_lengths(l, measure, choice));
     if (l->data->methods.count > RS_PLOT_LEGEND) return RS_OK; /* lines over the length would be too many */
   }
-  bool families = measure->x == NULL && measure->per_source;
+  bool families = measure->x == NULL && measure->per_source, curve = measure->x != NULL && !measure->over_lengths;
   size_t sources = measure->per_source ? l->data->sources.count : 1;
   for (size_t model = 0; model < l->data->models.count; model++) {
     for (size_t source = 0; source < sources; source++) {
       if (families && rs_plot_in_family(&l->list->families, source)) continue;
-      RS_TRY(add_source(l, measure, model, measure->per_source ? source : RS_PLOT_ANY));
+      rs_plot_choice choice = {.model = model, .source = measure->per_source ? source : RS_PLOT_ANY};
+      RS_TRY(curve ? add_lengths(l, measure, choice) : add_at_length(l, measure, &choice));
     }
   }
   return families ? add_families(l, measure) : RS_OK;

@@ -101,17 +101,14 @@ static size_t slot_of(const rs_plot_map *map, size_t method) {
 
 /* ---- the values -------------------------------------------------------------------------------------------------- */
 
-static size_t cell_of(const rs_plot_map *map, const place *where) {
-  return rs_plot_rank(&map->y, where->y) * map->x.count + rs_plot_rank(&map->x, where->x);
-}
-
 /* Sums and counts first, then means. */
 static void fill_values(const rs_plot_measure *measure, const place *places, size_t count, rs_plot_map *map,
                         size_t *counts) {
   size_t cells = map->x.count * map->y.count, total = map->count * map->panel.count * cells;
   const double *mark = measure->part[RS_PLOT_MAP_MARK];
   for (size_t i = 0; i < count; i++) {
-    size_t panel = rs_plot_rank(&map->panel, places[i].panel), cell = cell_of(map, &places[i]);
+    size_t panel = rs_plot_rank(&map->panel, places[i].panel);
+    size_t cell = rs_plot_rank(&map->y, places[i].y) * map->x.count + rs_plot_rank(&map->x, places[i].x);
     double value = measure->y[places[i].row];
     if (panel == map->panel.count) continue;
     if (mark != NULL && mark[places[i].row] == places[i].panel) map->marks[panel] = cell;

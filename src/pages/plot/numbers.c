@@ -2,9 +2,8 @@
 #include "forms.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
-
-enum { COLOUR = 8 };
 
 static void write_head(const rs_plot_head *head, const char *form, rs_json *json) {
   rs_json_string(json, "form", form);
@@ -22,54 +21,23 @@ static void begin_axis(rs_json *json, const char *key, const char *name, const c
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-/* The names of numbers x: of categories 0, 1, ..., or of marks. */
-static void write_marks(const rs_plot_chart *chart, rs_json *json) {
-  rs_json_array(json, "marks");
-  for (size_t i = 0; i < chart->category_count; i++) {
-    rs_json_list(json, NULL);
-    rs_json_number(json, NULL, (double)i);
-    rs_json_string(json, NULL, chart->categories[i]);
-    rs_json_end(json);
-  }
-  for (size_t i = 0; i < chart->mark_count; i++) {
-    rs_json_list(json, NULL);
-    rs_json_number(json, NULL, chart->marks[i].value);
-    rs_json_string(json, NULL, chart->marks[i].label);
-    rs_json_end(json);
-  }
+static void write_mark(double value, const char *label, rs_json *json) {
+  rs_json_list(json, NULL);
+  rs_json_number(json, NULL, value);
+  rs_json_string(json, NULL, label);
   rs_json_end(json);
 }
 
-typedef double (*number_of)(const rs_plot_point *point);
-
-static double x_of(const rs_plot_point *point) {
-  return point->x;
-}
-
-static double y_of(const rs_plot_point *point) {
-  return point->y;
-}
-
-static double low_of(const rs_plot_point *point) {
-  return point->low;
-}
-
-static double high_of(const rs_plot_point *point) {
-  return point->high;
-}
-
-static double samples_of(const rs_plot_point *point) {
-  return point->samples;
-}
-
-static void write_numbers(const rs_plot_series *series, const char *key, number_of number, rs_json *json) {
+/* The member of the points at `offset`. */
+static void write_numbers(const rs_plot_series *series, const char *key, size_t offset, rs_json *json) {
   rs_json_list(json, key);
-  for (size_t i = 0; i < series->count; i++) rs_json_number(json, NULL, number(&series->points[i]));
+  for (size_t i = 0; i < series->count; i++)
+    rs_json_number(json, NULL, *(const double *)(const void *)((const char *)&series->points[i] + offset));
   rs_json_end(json);
 }
 
 static void write_line(const rs_plot_series *series, rs_json *json) {
-  char colour[COLOUR];
+  char colour[8];
   bool band = false, samples = false;
   for (size_t i = 0; i < series->count; i++) {
     band = band || series->points[i].low < series->points[i].high;
@@ -82,11 +50,11 @@ static void write_line(const rs_plot_series *series, rs_json *json) {
   rs_json_list(json, "dash");
   for (size_t i = 0; i < series->style.dashes; i++) rs_json_number(json, NULL, series->style.dash[i]);
   rs_json_end(json);
-  write_numbers(series, "x", x_of, json);
-  write_numbers(series, "y", y_of, json);
-  if (band) write_numbers(series, "low", low_of, json);
-  if (band) write_numbers(series, "high", high_of, json);
-  if (samples) write_numbers(series, "samples", samples_of, json);
+  write_numbers(series, "x", offsetof(rs_plot_point, x), json);
+  write_numbers(series, "y", offsetof(rs_plot_point, y), json);
+  if (band) write_numbers(series, "low", offsetof(rs_plot_point, low), json);
+  if (band) write_numbers(series, "high", offsetof(rs_plot_point, high), json);
+  if (samples) write_numbers(series, "samples", offsetof(rs_plot_point, samples), json);
   if (series->has_event) rs_json_number(json, "event", series->event);
   rs_json_end(json);
 }
@@ -94,7 +62,10 @@ static void write_line(const rs_plot_series *series, rs_json *json) {
 void rs_plot_chart_numbers(const rs_plot_chart *chart, bool dots, rs_json *json) {
   write_head(&chart->head, dots ? "dots" : "lines", json);
   begin_axis(json, "x", chart->x_name, chart->x_unit, chart->x_log);
-  write_marks(chart, json);
+  rs_json_array(json, "marks");
+  for (size_t i = 0; i < chart->category_count; i++) write_mark((double)i, chart->categories[i], json);
+  for (size_t i = 0; i < chart->mark_count; i++) write_mark(chart->marks[i].value, chart->marks[i].label, json);
+  rs_json_end(json);
   rs_json_end(json);
   begin_axis(json, "y", chart->y_name, chart->y_unit, chart->y_log);
   rs_json_end(json);

@@ -225,6 +225,9 @@ typedef struct rs_plot_mark {
 void rs_plot_axis_mark(rs_plot_axis *axis, double start, double stop, const rs_plot_mark *marks, size_t count);
 double rs_plot_tick_width(const rs_plot_tick *tick);
 
+/* Of the widest tick. */
+double rs_plot_ticks_width(const rs_plot_axis *axis);
+
 /* Appends the name of a placed axis with its unit: "length (tokens, 1k = 1024)". */
 void rs_plot_axis_name(const rs_plot_axis *axis, const char *name, const char *unit, rs_text *label);
 

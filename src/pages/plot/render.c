@@ -52,13 +52,9 @@ rs_status rs_plot_formats_read(const char *list, unsigned *chosen, rs_err *err) 
 #define CREATED "2000-01-01T00:00:00Z"
 
 /* Without any font librsvg leaves all words out, and says nothing. */
-static bool has_fonts(void) {
-  const FcFontSet *fonts = FcConfigGetFonts(NULL, FcSetSystem);
-  return fonts != NULL && fonts->nfont > 0;
-}
-
 rs_status rs_plot_render_check(rs_err *err) {
-  if (has_fonts()) return RS_OK;
+  const FcFontSet *fonts = FcConfigGetFonts(NULL, FcSetSystem);
+  if (fonts != NULL && fonts->nfont > 0) return RS_OK;
   return rs_fail(err, RS_UNSUPPORTED,
                  "PNG and PDF need a font, and there is none (on Debian: apt-get install fonts-dejavu-core)");
 }

@@ -71,13 +71,6 @@ static rs_plot_point merge(const sample *samples, size_t count) {
   return point;
 }
 
-/* Where a point is one sample, its band is the standard error. */
-static void add_error(rs_plot_point *point, const sample *only) {
-  if (isnan(point->y) || !(only->error > 0)) return;
-  point->low = point->y - only->error;
-  point->high = point->y + only->error;
-}
-
 /* True if two samples of one cell share a point. */
 static bool is_folded(const sample *samples, size_t count) {
   for (size_t i = 1; i < count; i++) {
@@ -94,7 +87,11 @@ static size_t merge_series(const sample *samples, size_t count, rs_plot_set *set
     rs_plot_point *point = &points[filled++];
     *point = merge(&samples[i], next - i);
     if (is_folded(&samples[i], next - i)) set->folded = true;
-    if (set->seeds <= 1 && set->heads <= 1 && !set->folded) add_error(point, &samples[i]);
+    bool one = set->seeds <= 1 && set->heads <= 1 && !set->folded; /* sample: its band is the standard error */
+    if (one && !isnan(point->y) && samples[i].error > 0) {
+      point->low = point->y - samples[i].error;
+      point->high = point->y + samples[i].error;
+    }
     if (point->high > point->low) set->band = RS_PLOT_MIN_MAX;
     if (!isnan(point->y)) set->any = true;
     if (rs_plot_is_few(point)) set->few = true;
@@ -121,21 +118,14 @@ static bool all_gaps(const rs_plot_point *points, size_t count) {
   return true;
 }
 
-static size_t seed_of(const rs_plot_cell *cell) {
-  return cell->seed;
-}
-
-static size_t heads_of(const rs_plot_cell *cell) {
-  return cell->heads;
-}
-
-/* How many different seeds, say, the samples with a value have. `seen` has room for all there are (room). */
-static size_t count_different(const rs_plot_measure *measure, const sample *samples, size_t count,
-                              size_t (*key)(const rs_plot_cell *), bool *seen, size_t room) {
+/* How many different seeds, or heads, the samples with a value have. `seen` has room for all there are (room). */
+static size_t count_different(const rs_plot_measure *measure, const sample *samples, size_t count, bool heads,
+                              bool *seen, size_t room) {
   size_t different = 0;
   memset(seen, 0, room * sizeof *seen);
   for (size_t i = 0; i < count; i++) {
-    size_t value = key(&measure->file->cells[samples[i].cell]);
+    const rs_plot_cell *cell = &measure->file->cells[samples[i].cell];
+    size_t value = heads ? cell->heads : cell->seed;
     if (isnan(samples[i].y) || seen[value]) continue;
     seen[value] = true;
     different++;
@@ -157,8 +147,8 @@ static rs_status count_means(const rs_plot_measure *measure, const sample *sampl
   if (seen == NULL) return RS_MEMORY;
   for (size_t i = 0, next; i < count; i = next) {
     next = method_end(samples, count, i);
-    size_t of_seeds = count_different(measure, &samples[i], next - i, seed_of, seen, seeds);
-    size_t of_heads = count_different(measure, &samples[i], next - i, heads_of, seen, heads);
+    size_t of_seeds = count_different(measure, &samples[i], next - i, false, seen, seeds);
+    size_t of_heads = count_different(measure, &samples[i], next - i, true, seen, heads);
     if (of_seeds > set->seeds) set->seeds = of_seeds;
     if (of_heads > set->heads) set->heads = of_heads;
   }

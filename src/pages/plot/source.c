@@ -21,22 +21,11 @@ static const rs_node *find_entry(const rs_node *list, const char *name) {
   return NULL;
 }
 
-/* The manifest's entry of a source, or NULL. */
-static const rs_node *entry_of(const rs_plot_data *data, size_t source) {
-  return find_entry(data->captions, data->sources.items[source]);
-}
-
 static bool has_phrase(const rs_node *entry, const char *phrase) {
   const rs_node *phrases = entry != NULL ? rs_node_get(entry, "caption") : NULL;
   for (size_t i = 0; phrases != NULL && i < phrases->count; i++)
     if (strcmp(phrases->items[i].text, phrase) == 0) return true;
   return false;
-}
-
-static bool all_have(const rs_plot_data *data, const rs_plot_choice *choice, const char *phrase) {
-  for (size_t s = 0; s < data->sources.count; s++)
-    if (is_shown(choice, s) && !has_phrase(entry_of(data, s), phrase)) return false;
-  return true;
 }
 
 static bool is_word(char c) {
@@ -65,7 +54,10 @@ static void put_phrases(const rs_plot_data *data, const rs_plot_choice *choice, 
   if (!says(name, kind)) rs_text_printf(out, " (%s)", kind);
   for (size_t i = 0; i < phrases->count; i++) {
     const char *phrase = phrases->items[i].text;
-    if (says(name, phrase) || (choice != NULL && !all_have(data, choice, phrase))) continue;
+    bool holds = !says(name, phrase);
+    for (size_t s = 0; s < data->sources.count && choice != NULL && holds; s++)
+      holds = !is_shown(choice, s) || has_phrase(find_entry(data->captions, data->sources.items[s]), phrase);
+    if (!holds) continue;
     rs_text_printf(out, "%s%s", before, phrase);
     before = ", ";
   }
@@ -76,7 +68,7 @@ void rs_plot_source_caption(const rs_plot_measure *measure, const rs_plot_choice
   const char *name = rs_plot_source_name(measure, choice);
   const rs_node *entry = NULL;
   for (size_t s = 0; s < data->sources.count && measure->column->sourced && entry == NULL; s++)
-    if (is_shown(choice, s)) entry = entry_of(data, s);
+    if (is_shown(choice, s)) entry = find_entry(data->captions, data->sources.items[s]);
   if (entry != NULL) put_phrases(data, choice, entry, name, out);
 }
 
@@ -88,12 +80,6 @@ void rs_plot_task_caption(const rs_plot_measure *measure, rs_text *out) {
   put_phrases(data, NULL, entry, data->task, out);
 }
 
-static bool all_checkpoints_have(const rs_plot_data *data, const char *phrase) {
-  for (size_t i = 0; i < data->checkpoints->count; i++)
-    if (!has_phrase(&data->checkpoints->items[i], phrase)) return false;
-  return true;
-}
-
 void rs_plot_model_caption(const rs_plot_data *data, size_t model, rs_text *out) {
   const char *name = data->models.items[model], *before = "";
   const rs_node *entry = data->by_checkpoint ? data->checkpoints->items : find_entry(data->checkpoints, name);
@@ -101,7 +87,10 @@ void rs_plot_model_caption(const rs_plot_data *data, size_t model, rs_text *out)
   bool said = phrases != NULL && phrases->count > 0 && strncmp(phrases->items[0].text, name, strlen(name)) == 0;
   if (!said) rs_text_puts(out, name), before = ": ";
   for (size_t i = 0; phrases != NULL && i < phrases->count; i++) {
-    if (data->by_checkpoint && !all_checkpoints_have(data, phrases->items[i].text)) continue;
+    bool holds = true;
+    for (size_t c = 0; data->by_checkpoint && c < data->checkpoints->count && holds; c++)
+      holds = has_phrase(&data->checkpoints->items[c], phrases->items[i].text);
+    if (!holds) continue;
     rs_text_printf(out, "%s%s", before, phrases->items[i].text);
     before = ", ";
   }

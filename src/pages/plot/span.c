@@ -2,6 +2,7 @@
 #include "forms.h"
 
 #include <math.h>
+#include <string.h>
 
 #define LARGE 10 /* shares and cosines near zero are next to nothing, and are to look so */
 #define GAP 100  /* times as large as the largest of the others: these have three pixels of three hundred */
@@ -47,17 +48,26 @@ static size_t count_from(const rs_plot_series *series, size_t count, double size
   return found;
 }
 
-/* The least of 1, 2 and 5 times a power of ten that is not below a size. */
-static double round_up(double size) {
-  double power = pow(10, floor(log10(size) + 1e-9)), share = size / power * (1 - 1e-9);
-  return (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10) * power;
-}
-
 double rs_plot_series_bend(const rs_plot_series *series, size_t count) {
   double above = next_size(series, count, INFINITY);
   for (double below; (below = next_size(series, count, above)) > 0; above = below) {
     bool few = 2 * count_from(series, count, above) < count_from(series, count, below) + 1;
-    if (above >= GAP * below && above > LARGE && few) return round_up(below);
+    if (above < GAP * below || above <= LARGE || !few) continue;
+    double power = pow(10, floor(log10(below) + 1e-9)), share = below / power * (1 - 1e-9);
+    return (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10) * power;
   }
   return 0;
+}
+
+rs_plot_extent rs_plot_values_fit(const rs_plot_chart *chart, rs_plot_axis *axis, bool vertical) {
+  rs_plot_extent x = {0}, y = {0};
+  bool log = chart->y_log, tokens = strcmp(chart->y_unit, "tokens") == 0;
+  rs_plot_series_span(chart->series, chart->count, &x, &y, &log);
+  if (vertical && chart->level_name != NULL) rs_plot_extent_add(&y, chart->level);
+  double bend = log ? 0 : rs_plot_series_bend(chart->series, chart->count);
+  if (bend > 0)
+    rs_plot_axis_fit_symlog(axis, &y, bend, tokens, vertical);
+  else
+    rs_plot_axis_fit(axis, &y, log, tokens, vertical);
+  return x;
 }

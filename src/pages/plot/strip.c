@@ -12,8 +12,6 @@ enum { BAR_GAP = 26, ROW_GAP = 5, ROW_LEAST = 20, BAR_LEAST = 120, BAR_TALLEST =
 enum { VALUE_SIZE = 12, VALUE_ROOM = 8, VALUE_LONGEST = 4 };
 enum { WIDTH = 440, CELL_WIDEST = 40 }; /* pixels */
 
-static const uint32_t MISSING = 0xB3B3B3;
-
 typedef struct layout {
   const rs_plot_heat *heat;
   const rs_plot_map *map;
@@ -59,7 +57,7 @@ static void draw_cells(layout *l, const double *values, double top) {
     end = run_end(values, i, l->map->x.count);
     double x = l->page.left + (double)i * l->cell;
     if (isnan(values[i])) {
-      rs_plot_segment_add(l->picture, x + 1, top + tall - 1, x + l->cell - 1, top + 1, MISSING, 1);
+      rs_plot_missing_add(l->picture, x, top, l->cell, tall);
       continue;
     }
     uint32_t colour = rs_plot_level_colour(rs_plot_level_of(&l->shades, values[i]));

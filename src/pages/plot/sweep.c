@@ -21,13 +21,6 @@ static const char *value_of(const rs_plot_file *file, const rs_plot_column *colu
   return "";
 }
 
-/* A checkpoint's line is called as its method where the name says that. */
-static const char *line_name(const rs_text *stem) {
-  static const char method[] = "method=";
-  const char *name = rs_text_string(stem), *said = strstr(name, method);
-  return said != NULL ? said + sizeof method - 1 : name;
-}
-
 static rs_status read_checkpoint(const rs_plot_data *data, size_t checkpoint, const char *text, rs_plot_sweep *sweep,
                                  rs_err *err) {
   rs_text stem = {0};
@@ -38,7 +31,10 @@ static rs_status read_checkpoint(const rs_plot_data *data, size_t checkpoint, co
   rs_status status = rs_text_check(&stem, err);
   if (status == RS_OK && said) {
     sweep->values[checkpoint] = value;
-    status = rs_plot_names_add(&sweep->lines, line_name(&stem), &sweep->line[checkpoint], err);
+    static const char method[] = "method="; /* a line is called as its method where the name says that */
+    const char *name = rs_text_string(&stem), *at = strstr(name, method);
+    status =
+        rs_plot_names_add(&sweep->lines, at != NULL ? at + sizeof method - 1 : name, &sweep->line[checkpoint], err);
   }
   rs_text_clear(&stem);
   return status;

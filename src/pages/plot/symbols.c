@@ -37,19 +37,17 @@ static bool is_word(char letter) {
   return isalnum((unsigned char)letter) || letter == '_';
 }
 
-/* "sum" is a sign before what is summed, and a word elsewhere: "sum over documents", "sums to 1", "sum of". */
-static bool is_prose(const char *typed, const char *rest) {
-  return strcmp(typed, "sum") == 0 && !(rest[0] == ' ' && isalpha((unsigned char)rest[1]) && rest[2] == ' ');
-}
-
-/* The row of the table for what stands at `text`, whose letter before is `before`; their number: none. */
+/* "sum" is a sign before what is summed, and a word elsewhere: "sum over documents", "sums to 1", "sum of".
+ * The row of the table for what stands at `text`, whose letter before is `before`; their number: none. */
 static size_t find(const char *text, char before) {
   for (size_t i = 0; i < RS_COUNT(table); i++) {
     const char *typed = table[i].typed;
     size_t length = strlen(typed);
     if (strncmp(text, typed, length) != 0) continue;
     bool inside = (is_word(typed[0]) && is_word(before)) || (is_word(typed[length - 1]) && is_word(text[length]));
-    if ((!inside || typed[0] == '^') && !is_prose(typed, text + length)) return i;
+    const char *rest = text + length;
+    bool prose = strcmp(typed, "sum") == 0 && !(rest[0] == ' ' && isalpha((unsigned char)rest[1]) && rest[2] == ' ');
+    if ((!inside || typed[0] == '^') && !prose) return i;
   }
   return RS_COUNT(table);
 }

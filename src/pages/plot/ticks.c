@@ -16,6 +16,12 @@ double rs_plot_tick_width(const rs_plot_tick *tick) {
          rs_plot_text_width(tick->power, strlen(tick->power), RS_PLOT_TICK_SIZE * 0.75, false);
 }
 
+double rs_plot_ticks_width(const rs_plot_axis *axis) {
+  double widest = 0;
+  for (size_t i = 0; i < axis->count; i++) widest = fmax(widest, rs_plot_tick_width(&axis->ticks[i]));
+  return widest;
+}
+
 static rs_plot_tick *add_tick_at(rs_plot_axis *axis, double pixel) {
   if (axis->count == RS_PLOT_TICKS) axis->count--; /* cannot happen: the levels limit their number */
   rs_plot_tick *tick = &axis->ticks[axis->count++];
@@ -48,15 +54,10 @@ static double times_ten_to(double n, int exponent) {
 
 /* ---- linear ------------------------------------------------------------------------------------------------------ */
 
-static int count_digits(long long n) {
-  int digits = 1;
-  for (; n >= 10; n /= 10) digits++;
-  return digits;
-}
-
 /* n * 10^exponent in the style that suits the largest label of its axis, most * 10^exponent. */
 static void label_decimal(rs_plot_axis *axis, rs_plot_tick *tick, long long n, int exponent, long long most) {
-  int digits = count_digits(most);
+  int digits = 1;
+  for (long long rest = most; rest >= 10; rest /= 10) digits++;
   bool large = exponent >= 0 && digits + exponent > 6, small = exponent < 0 && digits + exponent < -2;
   rs_text label = {0};
   if (large || small)

@@ -24,13 +24,6 @@ static bool same_group(const rs_plot_item *a, const rs_plot_item *b) {
          p->sweep == q->sweep && p->in_panel == q->in_panel && (!p->in_panel || p->panel == q->panel);
 }
 
-/* The first of the pictures that differ from this one in the length alone, itself included. */
-static size_t group_of(const rs_plot_list *list, size_t index) {
-  size_t first = 0;
-  while (!same_group(&list->items[first], &list->items[index])) first++;
-  return first;
-}
-
 static bool says_something(const rs_plot_list *list, size_t index) {
   for (size_t i = 0; i < list->count; i++)
     if (!list->items[i].plain && same_group(&list->items[i], &list->items[index])) return true;
@@ -39,8 +32,10 @@ static bool says_something(const rs_plot_list *list, size_t index) {
 
 static void write_item(const rs_plot_list *list, size_t index, rs_json *json) {
   const rs_plot_item *item = &list->items[index];
+  size_t first = 0;
+  while (!same_group(&list->items[first], item)) first++;
   rs_json_string(json, "name", item->name);
-  rs_json_string(json, "group", list->items[group_of(list, index)].name);
+  rs_json_string(json, "group", list->items[first].name);
   rs_json_string(json, "file", item->file->name);
   rs_json_string(json, "column", item->column->name);
   rs_json_number(json, "length", item->choice.length > 0 ? item->choice.length : NAN);

@@ -45,17 +45,7 @@ static rs_status read_folders(reporter *r, const char *const *directories) {
   return RS_OK;
 }
 
-static const char *name_of(const report_results *folder) {
-  return *folder->name != '\0' ? folder->name : folder->label;
-}
-
 /* ---- words ------------------------------------------------------------------------------------------------------- */
-
-static void put_title(const reporter *r, rs_text *title) {
-  for (size_t i = 0; i < r->count && i < 3; i++)
-    rs_text_printf(title, "%s%s", i > 0 ? ", " : "", name_of(&r->folders[i]));
-  if (r->count > 3) rs_text_printf(title, " and %zu more", r->count - 3);
-}
 
 static void put_header(const reporter *r, const char *title) {
   rs_text_puts(r->out, "<header>\n<h1>");
@@ -267,7 +257,10 @@ rs_status rs_report_write(const char *const *directories, size_t count, bool sti
   reporter r = {.count = count, .charts = rs_page_has_charts() && !still, .out = page, .notes = notes, .err = err};
   r.folders = rs_alloc(count, sizeof *r.folders, err);
   rs_status status = r.folders != NULL ? read_folders(&r, directories) : RS_MEMORY;
-  if (status == RS_OK) put_title(&r, &title);
+  for (size_t i = 0; i < count && i < 3 && status == RS_OK; i++)
+    rs_text_printf(&title, "%s%s", i > 0 ? ", " : "",
+                   *r.folders[i].name != '\0' ? r.folders[i].name : r.folders[i].label);
+  if (count > 3) rs_text_printf(&title, " and %zu more", count - 3);
   if (status == RS_OK) status = rs_text_check(&title, err);
   if (status == RS_OK) status = write_page(&r, rs_text_string(&title));
   rs_text_clear(&title);

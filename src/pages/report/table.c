@@ -11,12 +11,6 @@ typedef struct heading {
   size_t count, keys;          /* keys come first */
 } heading;
 
-static bool is_listed(const heading *head, const char *name) {
-  for (size_t i = 0; i < head->count; i++)
-    if (strcmp(head->items[i]->name, name) == 0) return true;
-  return false;
-}
-
 /* A key that lines of a folder differ in, or that folders may differ in. */
 static bool is_shown_key(const report_column *column, bool several) {
   bool always = strcmp(column->name, "method") == 0 || strcmp(column->name, "length_tokens") == 0;
@@ -28,20 +22,10 @@ static void add_columns(const report_results *folders, size_t count, bool keys, 
     for (size_t i = 0; i < folders[f].count; i++) {
       const report_column *column = &folders[f].columns[i];
       bool shown = keys ? is_shown_key(column, count > 1) : column->value && column->any;
-      if (shown && !is_listed(head, column->name)) head->items[head->count++] = column;
+      for (size_t k = 0; k < head->count && shown; k++) shown = strcmp(head->items[k]->name, column->name) != 0;
+      if (shown) head->items[head->count++] = column;
     }
   }
-}
-
-static rs_status read_heading(const report_results *folders, size_t count, heading *head, rs_err *err) {
-  size_t all = 0;
-  for (size_t f = 0; f < count; f++) all += folders[f].count;
-  head->items = rs_alloc(all, sizeof *head->items, err);
-  if (head->items == NULL) return RS_MEMORY;
-  add_columns(folders, count, true, head);
-  head->keys = head->count;
-  add_columns(folders, count, false, head);
-  return RS_OK;
 }
 
 /* A name may break behind its underscores. */
@@ -105,7 +89,13 @@ static void put_line(const report_results *folder, const report_line *line, cons
 
 rs_status report_table(const report_results *folders, size_t count, rs_text *out, rs_err *err) {
   heading head = {0};
-  RS_TRY(read_heading(folders, count, &head, err));
+  size_t all = 0;
+  for (size_t f = 0; f < count; f++) all += folders[f].count;
+  head.items = rs_alloc(all, sizeof *head.items, err);
+  if (head.items == NULL) return RS_MEMORY;
+  add_columns(folders, count, true, &head);
+  head.keys = head.count;
+  add_columns(folders, count, false, &head);
   rs_text_puts(out, "<noscript><style>tr[hidden] { display: table-row; }</style></noscript>\n"
                     "<div class=\"scroll\" role=\"region\" aria-label=\"Summary\" tabindex=\"0\">\n"
                     "<table id=\"summary\">\n<caption>Means over the seeds, to six digits.</caption>\n");
