@@ -104,7 +104,8 @@ static rs_plot_picture heat_of(size_t across, size_t down, size_t panels, const 
                      (double)cells - 1,
                      1,
                      true,
-                     0};
+                     0,
+                     {0}};
   rs_plot_heat heat = {.head = {"T", "", "", ""},
                        .x_name = "x",
                        .y_name = "y",

@@ -16,68 +16,45 @@ static void write_segment(const rs_node *node, rs_text *out) {
     rs_text_printf(out, "%s%s", i == 0 ? " " : TIMES, what->items[i].text != NULL ? what->items[i].text : "?");
 }
 
-static rs_status add_name(rs_plot_categories *categories, rs_text *name, rs_err *err) {
-  RS_TRY(rs_text_check(name, err));
-  categories->names[categories->count++] = name->data;
-  return RS_OK;
-}
-
-static rs_status name_segments(const rs_plot_data *data, size_t count, rs_plot_categories *categories, rs_err *err) {
+/* Segments of the config; names are all that is lost where it has none, or is no config of ours. */
+static rs_tree *read_config(const rs_plot_data *data) {
   const rs_node *text = data->manifest != NULL ? rs_node_get(&data->manifest->root, "config") : NULL;
   rs_tree *config = NULL;
-  rs_status status = RS_OK;
   if (text != NULL && text->kind == RS_SCALAR)
-    (void)rs_yaml_read(text->text, strlen(text->text), "config", &config, NULL); /* names are all that would be lost */
-  const rs_node *tokens = config != NULL ? rs_node_get(&config->root, "tokens") : NULL;
-  if (tokens != NULL && tokens->kind != RS_SEQUENCE) tokens = NULL;
-  for (size_t i = 0; i < count && status == RS_OK; i++) {
-    rs_text name = {0};
-    write_segment(tokens != NULL && i < tokens->count ? &tokens->items[i] : NULL, &name);
-    status = add_name(categories, &name, err);
-  }
-  rs_tree_free(config);
-  return status;
+    (void)rs_yaml_read(text->text, strlen(text->text), "config", &config, NULL);
+  return config;
 }
 
 /* "first_value" as "first value". */
-static rs_status name_parts(const rs_node *parts, size_t count, rs_plot_categories *categories, rs_err *err) {
-  rs_status status = RS_OK;
-  for (size_t i = 0; i < count && status == RS_OK; i++) {
-    const char *part = i < parts->count && parts->items[i].kind == RS_SCALAR ? parts->items[i].text : "?";
-    rs_text name = {0};
-    rs_text_puts(&name, part);
-    for (size_t c = 0; c < name.length; c++)
-      if (name.data[c] == '_') name.data[c] = ' ';
-    status = add_name(categories, &name, err);
-  }
-  return status;
+static void write_part(const rs_node *part, rs_text *out) {
+  rs_text_puts(out, part != NULL && part->kind == RS_SCALAR ? part->text : "?");
+  for (size_t c = 0; c < out->length; c++)
+    if (out->data[c] == '_') out->data[c] = ' ';
 }
 
-/* "head 0", "head 1" */
-static rs_status number(const char *what, size_t count, rs_plot_categories *categories, rs_err *err) {
-  rs_status status = RS_OK;
-  for (size_t i = 0; i < count && status == RS_OK; i++) {
-    rs_text name = {0};
-    rs_text_printf(&name, "%s %zu", what, i);
-    status = add_name(categories, &name, err);
-  }
-  return status;
-}
-
-rs_status rs_plot_categories_read(const rs_plot_data *data, const char *what, size_t count,
+rs_status rs_plot_categories_read(const rs_plot_data *data, const char *what, size_t count, rs_arena *memory,
                                   rs_plot_categories *categories, rs_err *err) {
+  bool segments = strcmp(what, "segment") == 0;
   const rs_node *task = data->manifest != NULL ? rs_node_get(&data->manifest->root, "task") : NULL;
-  const rs_node *parts = task != NULL ? rs_node_get(task, "parts") : NULL;
-  bool named = parts != NULL && parts->kind == RS_SEQUENCE && strcmp(what, "part") == 0;
-  *categories = (rs_plot_categories){.names = rs_alloc(count, sizeof *categories->names, err)};
-  if (categories->names == NULL) return RS_MEMORY;
-  if (named) return name_parts(parts, count, categories, err);
-  return strcmp(what, "segment") == 0 ? name_segments(data, count, categories, err)
-                                      : number(what, count, categories, err);
-}
-
-void rs_plot_categories_clear(rs_plot_categories *categories) {
-  for (size_t i = 0; i < categories->count; i++) free(categories->names[i]);
-  free(categories->names);
-  *categories = (rs_plot_categories){0};
+  const rs_node *list = task != NULL && strcmp(what, "part") == 0 ? rs_node_get(task, "parts") : NULL;
+  rs_tree *config = segments ? read_config(data) : NULL;
+  rs_status status = RS_OK;
+  if (config != NULL) list = rs_node_get(&config->root, "tokens");
+  if (list != NULL && list->kind != RS_SEQUENCE) list = NULL;
+  *categories = (rs_plot_categories){.names = rs_arena_take(memory, count, sizeof *categories->names)};
+  for (size_t i = 0; i < count && !memory->failed && status == RS_OK; i++) {
+    const rs_node *item = list != NULL && i < list->count ? &list->items[i] : NULL;
+    rs_text name = {0};
+    if (segments)
+      write_segment(item, &name);
+    else if (list != NULL)
+      write_part(item, &name);
+    else
+      rs_text_printf(&name, "%s %zu", what, i); /* "head 0", "head 1" */
+    status = rs_text_check(&name, err);
+    categories->names[categories->count++] = rs_arena_text(memory, rs_text_string(&name));
+    rs_text_clear(&name);
+  }
+  rs_tree_free(config);
+  return status == RS_OK ? rs_arena_check(memory, err) : status;
 }

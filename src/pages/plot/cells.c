@@ -293,10 +293,11 @@ static rs_status read_number(const rs_plot_file *file, const rs_plot_column *col
   return RS_OK;
 }
 
-rs_status rs_plot_numbers(const rs_plot_file *file, const rs_plot_column *column, double **numbers, rs_err *err) {
+rs_status rs_plot_numbers(const rs_plot_file *file, const rs_plot_column *column, rs_arena *memory, double **numbers,
+                          rs_err *err) {
   const rs_plot_column *state = status_column(file);
-  *numbers = rs_alloc(file->table->rows, sizeof **numbers, err);
-  if (*numbers == NULL) return RS_MEMORY;
+  *numbers = rs_arena_take(memory, file->table->rows, sizeof **numbers);
+  RS_TRY(rs_arena_check(memory, err));
   for (size_t row = 0; row < file->table->rows; row++) {
     RS_TRY(read_number(file, column, row, &(*numbers)[row], err));
     if (state != NULL && strcmp(field(file->table, row, state->place), "ok") != 0) (*numbers)[row] = NAN;

@@ -12,11 +12,12 @@
 /* Sources that differ in one number. */
 typedef struct rs_plot_family {
   const rs_plot_column *parameter; /* its key column. Borrowed. */
-  char *name;                      /* what is common to the sources' names. Owned. */
-  double *values;                  /* (sources,) NaN: not of this family. Owned. */
+  char *name;                      /* what is common to the sources' names. */
+  double *values;                  /* (sources,) NaN: not of this family. */
 } rs_plot_family;
 
 typedef struct rs_plot_families {
+  rs_arena memory;
   rs_plot_family *items; /* owned */
   size_t count, capacity;
 } rs_plot_families;
@@ -44,13 +45,14 @@ enum { RS_PLOT_PANELS = 6, RS_PLOT_MAP_SIDE = 512 }; /* most panels side by side
 typedef struct rs_plot_map {
   rs_plot_ranks x, y, panel; /* panel: of those shown; one without panels */
   size_t panels;             /* of those there are */
-  size_t *methods, count;    /* numbers of the methods that have a value, in their order. Owned. */
-  double *values;            /* (count, panel.count, y.count, x.count): means; NaN: none. Owned. */
-  size_t *marks;             /* (panel.count,) the marked cell as y * x.count + x; SIZE_MAX: none. Owned. */
+  size_t *methods, count;    /* numbers of the methods that have a value, in their order. */
+  double *values;            /* (count, panel.count, y.count, x.count): means; NaN: none. */
+  size_t *marks;             /* (panel.count,) the marked cell as y * x.count + x; SIZE_MAX: none. */
   double low, high;          /* of the values */
   size_t folded;             /* most rows that a value is the mean of */
   bool any;                  /* false also where a side has more than RS_PLOT_MAP_SIDE cells */
   size_t absent;             /* methods that have cells, but no value: their numbers stand behind the others */
+  rs_arena memory;           /* of all the numbers */
 } rs_plot_map;
 
 rs_status rs_plot_map_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_map *map, rs_err *err);
@@ -80,9 +82,10 @@ typedef struct rs_plot_series {
 typedef enum rs_plot_band { RS_PLOT_NO_BAND, RS_PLOT_MIN_MAX, RS_PLOT_STANDARD_ERROR, RS_PLOT_ENVELOPE } rs_plot_band;
 
 typedef struct rs_plot_set {
+  rs_arena memory;
   rs_plot_series *series; /* one per method that has a cell */
   size_t count;
-  rs_plot_point *points; /* of all series. Owned. */
+  rs_plot_point *points; /* of all series */
   bool any;              /* there is something to show */
   rs_plot_band band;
   size_t seeds, heads; /* the most a line is a mean over */
@@ -102,11 +105,12 @@ void rs_plot_set_clear(rs_plot_set *set);
 
 /* Zero-initialise; release with rs_plot_sweep_clear. */
 typedef struct rs_plot_sweep {
+  rs_arena memory;
   const rs_plot_column *parameter; /* its key column; NULL: there is none. Borrowed. */
-  double *values;                  /* (methods,) of each checkpoint; NaN: it has none. Owned. */
-  size_t *line;                    /* (methods,) the line that it is a point of. Owned. */
+  double *values;                  /* (methods,) of each checkpoint; NaN: it has none. */
+  size_t *line;                    /* (methods,) the line that it is a point of. */
   rs_plot_names lines;             /* what is common to the checkpoints of a line, in the order of methods */
-  rs_plot_style *styles;           /* (lines.count,) owned */
+  rs_plot_style *styles;           /* (lines.count,) */
   bool log;                        /* the numbers span more than a power of ten */
 } rs_plot_sweep;
 

@@ -119,23 +119,23 @@ enum { RS_PLOT_LEGEND = 16 }; /* lines that can be told apart at a glance */
  * all, a note says that their mean is shown. */
 rs_status rs_plot_cells_read(rs_plot_data *data, rs_plot_file *file, rs_plot_report *report, rs_err *err);
 
-/* The numbers of a column (one per row; free() them): NaN where empty, beyond 1e300, or where the row's status is not
+/* The numbers of a column, one per row, in `memory`: NaN where empty, beyond 1e300, or where the row's status is not
  * "ok". RS_INPUT with file and line for what is no number. */
-rs_status rs_plot_numbers(const rs_plot_file *file, const rs_plot_column *column, double **numbers, rs_err *err);
+rs_status rs_plot_numbers(const rs_plot_file *file, const rs_plot_column *column, rs_arena *memory, double **numbers,
+                          rs_err *err);
 
 /* ---- categories: names of what a curve counts -------------------------------------------------------------------- */
 
 typedef struct rs_plot_categories {
-  char **names; /* (count,) of x = 0, 1, ...; owned */
+  const char **names; /* (count,) of x = 0, 1, ... */
   size_t count;
 } rs_plot_categories;
 
 /* Names the first `count` of what a column called `what` counts. "part": of the manifest's task; "segment": of the
  * token layout in its config, as "text", "image 24 × 32", "video 32 × 12 × 16", where what it does not list is text;
- * others have numbers, as "head 0". Release with rs_plot_categories_clear, after a failure too. */
-rs_status rs_plot_categories_read(const rs_plot_data *data, const char *what, size_t count,
+ * others have numbers, as "head 0". All stand in `memory`. */
+rs_status rs_plot_categories_read(const rs_plot_data *data, const char *what, size_t count, rs_arena *memory,
                                   rs_plot_categories *categories, rs_err *err);
-void rs_plot_categories_clear(rs_plot_categories *categories);
 
 /* ---- manifest: which files there are and what their columns mean ------------------------------------------------- */
 
@@ -155,11 +155,12 @@ typedef struct rs_plot_measure {
   const rs_plot_data *data;
   const rs_plot_file *file;
   const rs_plot_column *column;
-  double *x;                   /* the index; NULL: x is the length. Owned. */
-  double *y;                   /* NaN where not available. Owned. */
-  double *error;               /* standard errors, or NULL. Owned. */
-  double *low, *high;          /* the least and the largest of the bin, or NULL, both. Owned. */
-  double *part[RS_PLOT_PARTS]; /* the indices of a map, or NULL. Owned. */
+  rs_arena memory;             /* of all numbers below */
+  double *x;                   /* the index; NULL: x is the length. */
+  double *y;                   /* NaN where not available. */
+  double *error;               /* standard errors, or NULL. */
+  double *low, *high;          /* the least and the largest of the bin, or NULL, both. */
+  double *part[RS_PLOT_PARTS]; /* the indices of a map, or NULL. */
   bool density;                /* y is divided by the width of its bin */
   bool category;               /* x numbers things that have names */
   bool any;                    /* some y is a number */
@@ -197,12 +198,12 @@ double rs_plot_longest(const rs_plot_measure *measure, const rs_plot_choice *cho
 
 /* Numbers that occur, rising, each once. */
 typedef struct rs_plot_ranks {
-  double *items; /* owned */
+  double *items;
   size_t count;
 } rs_plot_ranks;
 
-/* The distinct numbers, without NaN. */
-rs_status rs_plot_ranks_read(const double *numbers, size_t count, rs_plot_ranks *ranks, rs_err *err);
+/* The distinct numbers, without NaN, in `memory`. */
+rs_status rs_plot_ranks_read(const double *numbers, size_t count, rs_arena *memory, rs_plot_ranks *ranks, rs_err *err);
 
 /* The rank of a number; the ranks' count where it is none of them. */
 size_t rs_plot_rank(const rs_plot_ranks *ranks, double number);
@@ -245,16 +246,15 @@ rs_status rs_plot_drawn_update(const char *folder, const char *fingerprint, rs_p
 
 /* ---- grids: what the lengths of a task on images or films are: grids of patches ---------------------------------- */
 
-/* Zero-initialise; release with rs_plot_grids_clear. */
+/* Zero-initialise. */
 typedef struct rs_plot_grids {
-  rs_plot_mark *marks; /* (count,) a length, and "6 × 6" or "8"; owned */
+  rs_plot_mark *marks; /* (count,) a length, and "6 × 6" or "8" */
   size_t count;
   const char *name; /* "image" or "film" */
-  rs_text unit;     /* "patches" or "frames of 3 × 3 patches" */
+  const char *unit; /* "patches" or "frames of 3 × 3 patches" */
 } rs_plot_grids;
 
-/* Reads the grids of the manifest's task; none where it has none. RS_MEMORY. */
-rs_status rs_plot_grids_read(const rs_plot_data *data, rs_plot_grids *grids, rs_err *err);
-void rs_plot_grids_clear(rs_plot_grids *grids);
+/* Reads the grids of the manifest's task into `memory`; none where it has none. RS_MEMORY. */
+rs_status rs_plot_grids_read(const rs_plot_data *data, rs_arena *memory, rs_plot_grids *grids, rs_err *err);
 
 #endif

@@ -27,12 +27,12 @@ static size_t count_categories(const rs_plot_set *set) {
 }
 
 /* What a guess that reads nothing comes to: column chance_accuracy of column accuracy, where that is one number. */
-static rs_status find_chance(const rs_plot_measure *measure, const rs_plot_choice *choice, double *chance,
-                             rs_err *err) {
+static rs_status find_chance(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_arena *memory,
+                             double *chance, rs_err *err) {
   static const char prefix[] = "chance_";
   const rs_plot_file *file = measure->file;
   const rs_plot_column *column = NULL;
-  double *values = NULL;
+  double *values;
   *chance = NAN;
   for (size_t i = 0; i < file->count; i++) {
     const char *name = file->columns[i].name;
@@ -40,7 +40,7 @@ static rs_status find_chance(const rs_plot_measure *measure, const rs_plot_choic
     if (named && strcmp(name + strlen(prefix), measure->column->name) == 0) column = &file->columns[i];
   }
   if (column == NULL) return RS_OK;
-  RS_TRY(rs_plot_numbers(file, column, &values, err));
+  RS_TRY(rs_plot_numbers(file, column, memory, &values, err));
   bool one = true;
   for (size_t i = 0; i < file->cell_count; i++) {
     double value = values[file->cells[i].begin];
@@ -49,7 +49,6 @@ static rs_status find_chance(const rs_plot_measure *measure, const rs_plot_choic
     *chance = value;
   }
   if (!one) *chance = NAN;
-  free(values);
   return RS_OK;
 }
 
@@ -58,27 +57,28 @@ static rs_status draw_series(const rs_plot_measure *measure, const rs_plot_choic
                              rs_json *numbers, rs_err *err) {
   const rs_plot_column *x = rs_plot_x_of(measure->file);
   rs_plot_set *set = &content->set;
+  rs_arena *memory = &set->memory;
   rs_plot_categories categories = {0};
   const rs_plot_sweep *sweep = choice->sweep;
   rs_plot_grids grids = {0};
   double chance;
-  rs_status status = find_chance(measure, choice, &chance, err);
+  RS_TRY(find_chance(measure, choice, memory, &chance, err));
   for (size_t s = 0; s < set->count; s++)
     set->series[s].style = (sweep != NULL ? sweep->styles : styles)[set->series[s].method];
-  if (status == RS_OK && measure->category)
-    status = rs_plot_categories_read(measure->data, x->name, count_categories(set), &categories, err);
-  if (status == RS_OK && x == NULL && sweep == NULL) status = rs_plot_grids_read(measure->data, &grids, err);
+  if (measure->category)
+    RS_TRY(rs_plot_categories_read(measure->data, x->name, count_categories(set), memory, &categories, err));
+  if (x == NULL && sweep == NULL) RS_TRY(rs_plot_grids_read(measure->data, memory, &grids, err));
   rs_plot_chart chart = {.head = head_of(caption),
                          .x_name = grids.count > 0 ? grids.name : rs_text_string(&caption->x_name),
                          .x_unit = x != NULL         ? x->unit
                                    : sweep != NULL   ? sweep->parameter->unit
-                                   : grids.count > 0 ? rs_text_string(&grids.unit)
+                                   : grids.count > 0 ? grids.unit
                                                      : "tokens",
                          .y_name = rs_text_string(&caption->name),
                          .y_unit = measure->density ? "1/token" : measure->column->unit,
                          .x_log = x != NULL ? x->log : sweep == NULL || sweep->log,
                          .y_log = measure->column->log || measure->density,
-                         .categories = (const char *const *)categories.names,
+                         .categories = categories.names,
                          .category_count = categories.count,
                          .marks = grids.marks,
                          .mark_count = grids.count,
@@ -87,12 +87,9 @@ static rs_status draw_series(const rs_plot_measure *measure, const rs_plot_choic
                          .series = set->series,
                          .count = set->count};
   bool dots = content->form == RS_PLOT_DOTS;
-  if (status == RS_OK && numbers != NULL) rs_plot_chart_numbers(&chart, dots, numbers);
-  if (status == RS_OK && picture != NULL)
-    status = dots ? rs_plot_dots_draw(&chart, picture, err) : rs_plot_chart_draw(&chart, picture, err);
-  rs_plot_categories_clear(&categories);
-  rs_plot_grids_clear(&grids);
-  return status;
+  if (numbers != NULL) rs_plot_chart_numbers(&chart, dots, numbers);
+  if (picture == NULL) return RS_OK;
+  return dots ? rs_plot_dots_draw(&chart, picture, err) : rs_plot_chart_draw(&chart, picture, err);
 }
 
 static rs_status draw_map(const rs_plot_measure *measure, const rs_plot_item *item, const rs_plot_content *content,

@@ -45,11 +45,12 @@ rs_status rs_plot_events_read(const rs_plot_measure *measure, const rs_plot_choi
   const rs_plot_file *file = NULL;
   const rs_plot_column *column = row < RS_COUNT(table) ? find_column(measure->data, table[row].event, &file) : NULL;
   rs_plot_choice cells = *choice; /* a kernel is drawn without a source, and the summary's rows have one */
+  rs_arena memory = {0};
   double *numbers;
   cells.source = RS_PLOT_ANY;
   if (column == NULL) return RS_OK;
-  RS_TRY(rs_plot_numbers(file, column, &numbers, err));
-  for (size_t s = 0; s < set->count; s++) {
+  rs_status status = rs_plot_numbers(file, column, &memory, &numbers, err);
+  for (size_t s = 0; s < set->count && status == RS_OK; s++) {
     rs_plot_series *series = &set->series[s];
     for (size_t i = 0; i < file->cell_count; i++) {
       const rs_plot_cell *cell = &file->cells[i];
@@ -59,6 +60,6 @@ rs_status rs_plot_events_read(const rs_plot_measure *measure, const rs_plot_choi
       break;
     }
   }
-  free(numbers);
-  return RS_OK;
+  rs_arena_clear(&memory);
+  return status;
 }

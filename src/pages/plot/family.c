@@ -50,10 +50,11 @@ static rs_status add_family(rs_plot_families *families, const rs_plot_column *co
                             rs_err *err) {
   RS_TRY(RS_GROW(families->items, &families->capacity, families->count + 1, err));
   rs_plot_family *family = &families->items[families->count++];
-  *family = (rs_plot_family){
-      .parameter = column, .name = rs_strdup(name, err), .values = rs_alloc(sources, sizeof *family->values, err)};
-  for (size_t s = 0; s < sources && family->values != NULL; s++) family->values[s] = NAN;
-  return family->name != NULL && family->values != NULL ? RS_OK : RS_MEMORY;
+  rs_arena *memory = &families->memory;
+  *family = (rs_plot_family){column, rs_arena_text(memory, name), rs_arena_take(memory, sources, sizeof(double))};
+  RS_TRY(rs_arena_check(memory, err));
+  for (size_t s = 0; s < sources; s++) family->values[s] = NAN;
+  return RS_OK;
 }
 
 bool rs_plot_in_family(const rs_plot_families *families, size_t source) {
@@ -89,23 +90,17 @@ static rs_status read_families(const rs_plot_data *data, const rs_plot_file *fil
 rs_status rs_plot_families_read(const rs_plot_data *data, const rs_plot_file *file, rs_plot_families *families,
                                 rs_err *err) {
   *families = (rs_plot_families){0};
-  size_t *stem = rs_alloc(data->sources.count, sizeof *stem, err);
-  double *value = rs_alloc(data->sources.count, sizeof *value, err);
-  rs_status status = stem != NULL && value != NULL ? RS_OK : RS_MEMORY;
-  for (size_t i = 0; i < file->count && status == RS_OK; i++) {
+  size_t *stem = rs_arena_take(&families->memory, data->sources.count, sizeof *stem);
+  double *value = rs_arena_take(&families->memory, data->sources.count, sizeof *value);
+  RS_TRY(rs_arena_check(&families->memory, err));
+  for (size_t i = 0; i < file->count; i++)
     if (file->columns[i].role == RS_PLOT_KEY)
-      status = read_families(data, file, &file->columns[i], stem, value, families, err);
-  }
-  free(stem);
-  free(value);
-  return status;
+      RS_TRY(read_families(data, file, &file->columns[i], stem, value, families, err));
+  return RS_OK;
 }
 
 void rs_plot_families_clear(rs_plot_families *families) {
-  for (size_t i = 0; i < families->count; i++) {
-    free(families->items[i].name);
-    free(families->items[i].values);
-  }
+  rs_arena_clear(&families->memory);
   free(families->items);
   *families = (rs_plot_families){0};
 }
@@ -128,8 +123,8 @@ rs_status rs_plot_family_places(const rs_plot_family *family, size_t model, rs_p
                                 rs_err *err) {
   size_t rows = measure->file->table->rows;
   for (size_t part = RS_PLOT_MAP_X; part <= RS_PLOT_MAP_Y; part++) {
-    if (measure->part[part] == NULL) measure->part[part] = rs_alloc(rows, sizeof(double), err);
-    if (measure->part[part] == NULL) return RS_MEMORY;
+    if (measure->part[part] == NULL) measure->part[part] = rs_arena_take(&measure->memory, rows, sizeof(double));
+    RS_TRY(rs_arena_check(&measure->memory, err));
   }
   *strips = is_one_length(family, measure->file, model);
   for (size_t i = 0; i < measure->file->cell_count; i++) {

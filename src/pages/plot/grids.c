@@ -26,18 +26,14 @@ static grid grid_of(const rs_node *node) {
                 side_of(node, "columns")};
 }
 
-static const rs_node *find_list(const rs_plot_data *data) {
+rs_status rs_plot_grids_read(const rs_plot_data *data, rs_arena *memory, rs_plot_grids *grids, rs_err *err) {
   const rs_node *task = data->manifest != NULL ? rs_node_get(&data->manifest->root, "task") : NULL;
   const rs_node *list = task != NULL ? rs_node_get(task, "grids") : NULL;
-  return list != NULL && list->kind == RS_SEQUENCE && list->count > 0 ? list : NULL;
-}
-
-rs_status rs_plot_grids_read(const rs_plot_data *data, rs_plot_grids *grids, rs_err *err) {
-  const rs_node *list = find_list(data);
+  char unit[80] = "patches";
   bool film = false;
-  if (list == NULL) return RS_OK;
-  grids->marks = rs_alloc(list->count, sizeof *grids->marks, err);
-  if (grids->marks == NULL) return RS_MEMORY;
+  if (list == NULL || list->kind != RS_SEQUENCE || list->count == 0) return RS_OK;
+  grids->marks = rs_arena_take(memory, list->count, sizeof *grids->marks);
+  RS_TRY(rs_arena_check(memory, err));
   for (size_t i = 0; i < list->count; i++) film |= grid_of(&list->items[i]).frames > 1;
   for (; grids->count < list->count; grids->count++) {
     grid g = grid_of(&list->items[grids->count]);
@@ -50,13 +46,7 @@ rs_status rs_plot_grids_read(const rs_plot_data *data, rs_plot_grids *grids, rs_
   }
   grid first = grid_of(&list->items[0]);
   grids->name = film ? "film" : "image";
-  if (film) rs_text_printf(&grids->unit, "frames of %lu \u00d7 %lu ", first.rows, first.columns);
-  rs_text_puts(&grids->unit, "patches");
-  return rs_text_check(&grids->unit, err);
-}
-
-void rs_plot_grids_clear(rs_plot_grids *grids) {
-  free(grids->marks);
-  rs_text_clear(&grids->unit);
-  *grids = (rs_plot_grids){0};
+  if (film) snprintf(unit, sizeof unit, "frames of %lu \u00d7 %lu patches", first.rows, first.columns);
+  grids->unit = rs_arena_text(memory, unit);
+  return rs_arena_check(memory, err);
 }

@@ -71,15 +71,15 @@ static rs_status add_choice(listing *l, rs_plot_measure *measure, const rs_plot_
 
 /* Lines of a file that has panels, though no map: one chart for each. */
 static rs_status add_panels(listing *l, rs_plot_measure *measure, rs_plot_choice choice) {
-  rs_plot_ranks panels = {0};
-  rs_status status = rs_plot_ranks_read(measure->part[RS_PLOT_MAP_PANEL], measure->file->table->rows, &panels, l->err);
-  for (size_t i = 0; i < panels.count && status == RS_OK; i++) {
+  rs_plot_ranks panels;
+  RS_TRY(rs_plot_ranks_read(measure->part[RS_PLOT_MAP_PANEL], measure->file->table->rows, &measure->memory, &panels,
+                            l->err));
+  for (size_t i = 0; i < panels.count; i++) {
     choice.in_panel = true;
     choice.panel = panels.items[i];
-    status = add_choice(l, measure, &choice);
+    RS_TRY(add_choice(l, measure, &choice));
   }
-  free(panels.items);
-  return status;
+  return RS_OK;
 }
 
 static rs_status add_at_length(listing *l, rs_plot_measure *measure, const rs_plot_choice *choice) {

@@ -167,10 +167,12 @@ rs_status rs_plot_manifest_read(const char *directory, rs_plot_data *data, rs_er
 static rs_status check_numbers(const rs_plot_file *file, rs_err *err) {
   rs_status status = RS_OK;
   for (size_t i = 0; i < file->count && status == RS_OK; i++) {
-    double *numbers = NULL;
+    rs_arena memory = {0};
+    double *numbers;
     rs_plot_role role = file->columns[i].role;
-    if (role != RS_PLOT_KEY && role != RS_PLOT_STATUS) status = rs_plot_numbers(file, &file->columns[i], &numbers, err);
-    free(numbers);
+    if (role != RS_PLOT_KEY && role != RS_PLOT_STATUS)
+      status = rs_plot_numbers(file, &file->columns[i], &memory, &numbers, err);
+    rs_arena_clear(&memory);
   }
   return status;
 }

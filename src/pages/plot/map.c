@@ -29,13 +29,6 @@ static size_t take_places(const rs_plot_measure *measure, const rs_plot_choice *
   return count;
 }
 
-/* The ranks of one coordinate of the places, through a buffer of `count` numbers. */
-static rs_status rank_places(const place *places, size_t count, size_t offset, double *buffer, rs_plot_ranks *ranks,
-                             rs_err *err) {
-  for (size_t i = 0; i < count; i++) memcpy(&buffer[i], (const char *)&places[i] + offset, sizeof *buffer);
-  return rs_plot_ranks_read(buffer, count, ranks, err);
-}
-
 /* Of too many panels some are shown, from the first to the last; 0, where offsets start, takes the place of the one
  * next to it. */
 static void thin_panels(rs_plot_map *map) {
@@ -53,14 +46,16 @@ static void thin_panels(rs_plot_map *map) {
 }
 
 static rs_status find_ranks(const place *places, size_t count, rs_plot_map *map, rs_err *err) {
-  double *buffer = rs_alloc(count, sizeof *buffer, err);
-  if (buffer == NULL) return RS_MEMORY;
-  rs_status status = rank_places(places, count, offsetof(place, x), buffer, &map->x, err);
-  if (status == RS_OK) status = rank_places(places, count, offsetof(place, y), buffer, &map->y, err);
-  if (status == RS_OK) status = rank_places(places, count, offsetof(place, panel), buffer, &map->panel, err);
-  free(buffer);
-  if (status == RS_OK) thin_panels(map);
-  return status;
+  static const size_t offsets[] = {offsetof(place, x), offsetof(place, y), offsetof(place, panel)};
+  rs_plot_ranks *ranks[] = {&map->x, &map->y, &map->panel};
+  double *buffer = rs_arena_take(&map->memory, count, sizeof *buffer);
+  RS_TRY(rs_arena_check(&map->memory, err));
+  for (size_t k = 0; k < RS_COUNT(offsets); k++) {
+    for (size_t i = 0; i < count; i++) memcpy(&buffer[i], (const char *)&places[i] + offsets[k], sizeof *buffer);
+    RS_TRY(rs_plot_ranks_read(buffer, count, &map->memory, ranks[k], err));
+  }
+  thin_panels(map);
+  return RS_OK;
 }
 
 /* Appends the methods in this state, rising. */
@@ -76,19 +71,15 @@ static size_t list_methods(const unsigned char *states, size_t all, unsigned cha
 static rs_status find_methods(const rs_plot_measure *measure, const place *places, size_t count, size_t all,
                               rs_plot_map *map, rs_err *err) {
   enum { ABSENT = 1, PRESENT };
-  unsigned char *states = rs_alloc(all, sizeof *states, err);
-  map->methods = rs_alloc(all, sizeof *map->methods, err);
-  if (states == NULL || map->methods == NULL) {
-    free(states);
-    return RS_MEMORY;
-  }
+  unsigned char *states = rs_arena_take(&map->memory, all, sizeof *states);
+  map->methods = rs_arena_take(&map->memory, all, sizeof *map->methods);
+  RS_TRY(rs_arena_check(&map->memory, err));
   for (size_t i = 0; i < count; i++) {
     bool shown = rs_plot_rank(&map->panel, places[i].panel) < map->panel.count && !isnan(measure->y[places[i].row]);
     if (states[places[i].method] != PRESENT) states[places[i].method] = shown ? PRESENT : ABSENT;
   }
   map->count = list_methods(states, all, PRESENT, map->methods);
   map->absent = list_methods(states, all, ABSENT, map->methods + map->count);
-  free(states);
   return RS_OK;
 }
 
@@ -131,40 +122,28 @@ static rs_status make_values(const rs_plot_measure *measure, const place *places
                              rs_err *err) {
   size_t cells = map->x.count * map->y.count, panels = map->count * map->panel.count;
   if (cells > 0 && panels > SIZE_MAX / cells) return rs_fail(err, RS_MEMORY, "too many cells of maps");
-  size_t *counts = rs_alloc(panels * cells, sizeof *counts, err);
-  map->values = rs_alloc(panels * cells, sizeof *map->values, err);
-  map->marks = rs_alloc(map->panel.count, sizeof *map->marks, err);
-  if (counts == NULL || map->values == NULL || map->marks == NULL) {
-    free(counts);
-    return RS_MEMORY;
-  }
+  size_t *counts = rs_arena_take(&map->memory, panels * cells, sizeof *counts);
+  map->values = rs_arena_take(&map->memory, panels * cells, sizeof *map->values);
+  map->marks = rs_arena_take(&map->memory, map->panel.count, sizeof *map->marks);
+  RS_TRY(rs_arena_check(&map->memory, err));
   for (size_t i = 0; i < map->panel.count; i++) map->marks[i] = SIZE_MAX;
   fill_values(measure, places, count, map, counts);
-  free(counts);
   return RS_OK;
 }
 
 rs_status rs_plot_map_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_map *map,
                            rs_err *err) {
   *map = (rs_plot_map){0};
-  size_t methods = measure->data->methods.count, count = 0;
-  place *places = rs_alloc(measure->file->table->rows, sizeof *places, err);
-  rs_status status = places != NULL ? RS_OK : RS_MEMORY;
-  if (status == RS_OK) count = take_places(measure, choice, places);
-  if (status == RS_OK) status = find_ranks(places, count, map, err);
+  place *places = rs_arena_take(&map->memory, measure->file->table->rows, sizeof *places);
+  RS_TRY(rs_arena_check(&map->memory, err));
+  size_t count = take_places(measure, choice, places);
+  RS_TRY(find_ranks(places, count, map, err));
+  RS_TRY(find_methods(measure, places, count, measure->data->methods.count, map, err));
   bool fits = map->x.count <= RS_PLOT_MAP_SIDE && map->y.count <= RS_PLOT_MAP_SIDE;
-  if (status == RS_OK) status = find_methods(measure, places, count, methods, map, err);
-  if (status == RS_OK && fits) status = make_values(measure, places, count, map, err);
-  free(places);
-  return status;
+  return fits ? make_values(measure, places, count, map, err) : RS_OK;
 }
 
 void rs_plot_map_clear(rs_plot_map *map) {
-  free(map->x.items);
-  free(map->y.items);
-  free(map->panel.items);
-  free(map->methods);
-  free(map->values);
-  free(map->marks);
+  rs_arena_clear(&map->memory);
   *map = (rs_plot_map){0};
 }

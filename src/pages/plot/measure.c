@@ -73,24 +73,14 @@ static bool sources_agree(const rs_plot_measure *measure, const rs_plot_cell *ce
 
 static rs_status find_per_source(rs_plot_measure *measure, rs_err *err) {
   const rs_plot_file *file = measure->file;
-  rs_plot_cell *cells = rs_alloc(file->cell_count, sizeof *cells, err);
-  bool *linked = rs_alloc(measure->data->sources.count, sizeof *linked, err);
-  rs_status status = cells != NULL && linked != NULL ? RS_OK : RS_MEMORY;
-  if (status == RS_OK && file->cell_count > 0) {
-    memcpy(cells, file->cells, file->cell_count * sizeof *cells);
-    qsort(cells, file->cell_count, sizeof *cells, compare_cells);
-    measure->per_source = !sources_agree(measure, cells, file->cell_count, linked);
-  }
-  free(linked);
-  free(cells);
-  return status;
-}
-
-/* A strip is a map of one row of cells. */
-static rs_status read_strip(rs_plot_measure *measure, const rs_plot_column *x, rs_err *err) {
-  measure->part[RS_PLOT_MAP_Y] = rs_alloc(measure->file->table->rows, sizeof(double), err);
-  return measure->part[RS_PLOT_MAP_Y] != NULL ? rs_plot_numbers(measure->file, x, &measure->part[RS_PLOT_MAP_X], err)
-                                              : RS_MEMORY;
+  rs_plot_cell *cells = rs_arena_take(&measure->memory, file->cell_count, sizeof *cells);
+  bool *linked = rs_arena_take(&measure->memory, measure->data->sources.count, sizeof *linked);
+  RS_TRY(rs_arena_check(&measure->memory, err));
+  if (file->cell_count == 0) return RS_OK;
+  memcpy(cells, file->cells, file->cell_count * sizeof *cells);
+  qsort(cells, file->cell_count, sizeof *cells, compare_cells);
+  measure->per_source = !sources_agree(measure, cells, file->cell_count, linked);
+  return RS_OK;
 }
 
 static bool has_lengths(const rs_plot_file *file) {
@@ -103,8 +93,8 @@ static bool has_lengths(const rs_plot_file *file) {
 static rs_status read_lengths(rs_plot_measure *measure, rs_err *err) {
   const rs_plot_file *file = measure->file;
   if (measure->part[RS_PLOT_MAP_Y] == NULL || measure->part[RS_PLOT_MAP_X] != NULL || !has_lengths(file)) return RS_OK;
-  double *x = measure->part[RS_PLOT_MAP_X] = rs_alloc(file->table->rows, sizeof *x, err);
-  if (x == NULL) return RS_MEMORY;
+  double *x = measure->part[RS_PLOT_MAP_X] = rs_arena_take(&measure->memory, file->table->rows, sizeof *x);
+  RS_TRY(rs_arena_check(&measure->memory, err));
   for (size_t i = 0; i < file->cell_count; i++)
     for (size_t row = file->cells[i].begin; row < file->cells[i].end; row++) x[row] = file->cells[i].length;
   measure->over_lengths = true;
@@ -114,7 +104,7 @@ static rs_status read_lengths(rs_plot_measure *measure, rs_err *err) {
 static rs_status read_parts(rs_plot_measure *measure, rs_err *err) {
   for (size_t part = RS_PLOT_MAP_X; part < RS_PLOT_PARTS; part++) {
     const rs_plot_column *column = rs_plot_part_of(measure->file, (rs_plot_part)part);
-    if (column != NULL) RS_TRY(rs_plot_numbers(measure->file, column, &measure->part[part], err));
+    if (column != NULL) RS_TRY(rs_plot_numbers(measure->file, column, &measure->memory, &measure->part[part], err));
   }
   RS_TRY(read_lengths(measure, err));
   const double *x = measure->part[RS_PLOT_MAP_X], *y = measure->part[RS_PLOT_MAP_Y];
@@ -127,8 +117,8 @@ static rs_status read_envelope(rs_plot_measure *measure, rs_err *err) {
   const rs_plot_column *low = find_beside(measure->file, measure->column, "_low");
   const rs_plot_column *high = find_beside(measure->file, measure->column, "_high");
   if (low == NULL || low->part != RS_PLOT_LOW || high == NULL || high->part != RS_PLOT_HIGH) return RS_OK;
-  RS_TRY(rs_plot_numbers(measure->file, low, &measure->low, err));
-  return rs_plot_numbers(measure->file, high, &measure->high, err);
+  RS_TRY(rs_plot_numbers(measure->file, low, &measure->memory, &measure->low, err));
+  return rs_plot_numbers(measure->file, high, &measure->memory, &measure->high, err);
 }
 
 /* What falls into a bin grows with its width; divided by it, it compares with the next. */
@@ -147,12 +137,18 @@ rs_status rs_plot_measure_read(const rs_plot_data *data, const rs_plot_file *fil
                                rs_plot_measure *measure, rs_err *err) {
   *measure = (rs_plot_measure){.data = data, .file = file, .column = column};
   const rs_plot_column *x = rs_plot_x_of(file), *error = find_beside(file, column, "_se");
-  RS_TRY(rs_plot_numbers(file, column, &measure->y, err));
-  if (x != NULL) RS_TRY(rs_plot_numbers(file, x, &measure->x, err));
-  if (error != NULL && error->role == RS_PLOT_ERROR) RS_TRY(rs_plot_numbers(file, error, &measure->error, err));
+  RS_TRY(rs_plot_numbers(file, column, &measure->memory, &measure->y, err));
+  if (x != NULL) RS_TRY(rs_plot_numbers(file, x, &measure->memory, &measure->x, err));
+  if (error != NULL && error->role == RS_PLOT_ERROR)
+    RS_TRY(rs_plot_numbers(file, error, &measure->memory, &measure->error, err));
   measure->category = x != NULL && x->part == RS_PLOT_CATEGORY;
   measure->strip = column->part == RS_PLOT_STRIP && x != NULL;
-  RS_TRY(measure->strip ? read_strip(measure, x, err) : read_parts(measure, err));
+  if (measure->strip) { /* a map of one row of cells */
+    measure->part[RS_PLOT_MAP_Y] = rs_arena_take(&measure->memory, file->table->rows, sizeof(double));
+    RS_TRY(rs_plot_numbers(file, x, &measure->memory, &measure->part[RS_PLOT_MAP_X], err));
+  } else {
+    RS_TRY(read_parts(measure, err));
+  }
   RS_TRY(read_envelope(measure, err));
   divide_by_widths(measure);
   for (size_t i = 0; i < file->cell_count && !measure->any; i++) measure->any = has_value(measure, &file->cells[i]);
@@ -160,12 +156,7 @@ rs_status rs_plot_measure_read(const rs_plot_data *data, const rs_plot_file *fil
 }
 
 void rs_plot_measure_clear(rs_plot_measure *measure) {
-  free(measure->x);
-  free(measure->y);
-  free(measure->error);
-  free(measure->low);
-  free(measure->high);
-  for (size_t part = 0; part < RS_PLOT_PARTS; part++) free(measure->part[part]);
+  rs_arena_clear(&measure->memory);
   *measure = (rs_plot_measure){0};
 }
 

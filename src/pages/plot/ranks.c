@@ -9,10 +9,10 @@ static int compare_numbers(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-rs_status rs_plot_ranks_read(const double *numbers, size_t count, rs_plot_ranks *ranks, rs_err *err) {
+rs_status rs_plot_ranks_read(const double *numbers, size_t count, rs_arena *memory, rs_plot_ranks *ranks, rs_err *err) {
   size_t kept = 0, unique = 0;
-  *ranks = (rs_plot_ranks){.items = rs_alloc(count, sizeof *ranks->items, err)};
-  if (ranks->items == NULL) return RS_MEMORY;
+  *ranks = (rs_plot_ranks){.items = rs_arena_take(memory, count, sizeof *ranks->items)};
+  RS_TRY(rs_arena_check(memory, err));
   for (size_t i = 0; i < count; i++) {
     if (!isnan(numbers[i])) ranks->items[kept++] = numbers[i];
   }

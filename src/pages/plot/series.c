@@ -143,8 +143,8 @@ static size_t method_end(const sample *samples, size_t count, size_t begin) {
 static rs_status count_means(const rs_plot_measure *measure, const sample *samples, size_t count, rs_plot_set *set,
                              rs_err *err) {
   size_t seeds = measure->data->seeds.count, heads = measure->data->heads.count;
-  bool *seen = rs_alloc(seeds > heads ? seeds : heads, sizeof *seen, err);
-  if (seen == NULL) return RS_MEMORY;
+  bool *seen = rs_arena_take(&set->memory, seeds > heads ? seeds : heads, sizeof *seen);
+  RS_TRY(rs_arena_check(&set->memory, err));
   for (size_t i = 0, next; i < count; i = next) {
     next = method_end(samples, count, i);
     size_t of_seeds = count_different(measure, &samples[i], next - i, false, seen, seeds);
@@ -152,7 +152,6 @@ static rs_status count_means(const rs_plot_measure *measure, const sample *sampl
     if (of_seeds > set->seeds) set->seeds = of_seeds;
     if (of_heads > set->heads) set->heads = of_heads;
   }
-  free(seen);
   return RS_OK;
 }
 
@@ -179,24 +178,18 @@ static void fill_set(const rs_plot_measure *measure, const rs_plot_choice *choic
 rs_status rs_plot_set_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_set *set,
                            rs_err *err) {
   *set = (rs_plot_set){0};
-  size_t rows = measure->file->table->rows;
-  sample *samples = rs_alloc(rows, sizeof *samples, err);
-  rs_status status = RS_MEMORY;
-  if (samples == NULL) goto out;
+  sample *samples = rs_arena_take(&set->memory, measure->file->table->rows, sizeof *samples);
+  RS_TRY(rs_arena_check(&set->memory, err));
   size_t count = take_samples(measure, choice, samples);
-  status = count_means(measure, samples, count, set, err);
-  if (status != RS_OK) goto out;
-  set->points = rs_alloc(count, sizeof *set->points, err);
-  set->series = rs_alloc(measure->data->methods.count, sizeof *set->series, err);
-  status = set->points != NULL && set->series != NULL ? RS_OK : RS_MEMORY;
-  if (status == RS_OK) fill_set(measure, choice, samples, count, set);
-out:
-  free(samples);
-  return status;
+  RS_TRY(count_means(measure, samples, count, set, err));
+  set->points = rs_arena_take(&set->memory, count, sizeof *set->points);
+  set->series = rs_arena_take(&set->memory, measure->data->methods.count, sizeof *set->series);
+  RS_TRY(rs_arena_check(&set->memory, err));
+  fill_set(measure, choice, samples, count, set);
+  return RS_OK;
 }
 
 void rs_plot_set_clear(rs_plot_set *set) {
-  free(set->points);
-  free(set->series);
+  rs_arena_clear(&set->memory);
   *set = (rs_plot_set){0};
 }

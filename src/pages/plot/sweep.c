@@ -53,12 +53,9 @@ static bool is_swept(const rs_plot_sweep *sweep, size_t checkpoints) {
 /* Puts the lines in the order of methods, with their looks. */
 static rs_status order_lines(rs_plot_sweep *sweep, size_t checkpoints, rs_err *err) {
   size_t count = sweep->lines.count;
-  char **before = rs_alloc(count, sizeof *before, err);
-  sweep->styles = rs_alloc(count, sizeof *sweep->styles, err);
-  if (before == NULL || sweep->styles == NULL) {
-    free(before);
-    return RS_MEMORY;
-  }
+  char **before = rs_arena_take(&sweep->memory, count, sizeof *before);
+  sweep->styles = rs_arena_take(&sweep->memory, count, sizeof *sweep->styles);
+  RS_TRY(rs_arena_check(&sweep->memory, err));
   memcpy(before, sweep->lines.items, count * sizeof *before);
   qsort(sweep->lines.items, count, sizeof *before, rs_plot_methods_order);
   for (size_t i = 0; i < checkpoints; i++) {
@@ -67,7 +64,6 @@ static rs_status order_lines(rs_plot_sweep *sweep, size_t checkpoints, rs_err *e
     for (sweep->line[i] = 0; sweep->lines.items[sweep->line[i]] != name;) sweep->line[i]++;
   }
   rs_plot_methods_style(&sweep->lines, sweep->styles);
-  free(before);
   return RS_OK;
 }
 
@@ -85,14 +81,13 @@ static rs_status read_column(const rs_plot_data *data, const rs_plot_file *file,
                              rs_plot_sweep *sweep, rs_err *err) {
   size_t checkpoints = data->methods.count;
   sweep->parameter = column;
-  sweep->values = rs_alloc(checkpoints, sizeof *sweep->values, err);
-  sweep->line = rs_alloc(checkpoints, sizeof *sweep->line, err);
-  rs_status status = sweep->values != NULL && sweep->line != NULL ? RS_OK : RS_MEMORY;
-  for (size_t i = 0; i < checkpoints && status == RS_OK; i++)
-    status = read_checkpoint(data, i, value_of(file, column, i), sweep, err);
-  if (status != RS_OK || !is_swept(sweep, checkpoints)) {
+  sweep->values = rs_arena_take(&sweep->memory, checkpoints, sizeof *sweep->values);
+  sweep->line = rs_arena_take(&sweep->memory, checkpoints, sizeof *sweep->line);
+  RS_TRY(rs_arena_check(&sweep->memory, err));
+  for (size_t i = 0; i < checkpoints; i++) RS_TRY(read_checkpoint(data, i, value_of(file, column, i), sweep, err));
+  if (!is_swept(sweep, checkpoints)) {
     rs_plot_sweep_clear(sweep);
-    return status;
+    return RS_OK;
   }
   sweep->log = is_wide(sweep, checkpoints);
   return order_lines(sweep, checkpoints, err);
@@ -112,9 +107,7 @@ const char *rs_plot_sweep_words(const rs_plot_sweep *sweep) {
 }
 
 void rs_plot_sweep_clear(rs_plot_sweep *sweep) {
-  free(sweep->values);
-  free(sweep->line);
-  free(sweep->styles);
+  rs_arena_clear(&sweep->memory);
   rs_plot_names_clear(&sweep->lines);
   *sweep = (rs_plot_sweep){0};
 }
