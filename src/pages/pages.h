@@ -81,7 +81,7 @@ rs_status rs_plot_render_check(rs_err *err);
 rs_status rs_plot_results(const char *directory, const rs_plot_options *options, rs_plot_report *report, rs_err *err)
     RS_NONNULL(1, 3);
 
-/* One picture in a form for pages. All text is owned. */
+/* One picture in a form for pages. Its text is the views'. */
 typedef struct rs_plot_view {
   char *name;    /* of the picture's files, without an ending */
   char *numbers; /* JSON: see rs_plot_views_read; NULL where pictures were asked for */
@@ -92,6 +92,7 @@ typedef struct rs_plot_view {
 typedef struct rs_plot_views {
   rs_plot_view *items;
   size_t count, capacity;
+  rs_arena memory; /* of their text */
 } rs_plot_views;
 
 /* The pictures that rs_plot_results draws of `directory`, which it does not change: as SVG (`still`), or as what they

@@ -6,6 +6,7 @@
 #include "io/io.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,29 +124,31 @@ static rs_status read_cells(rs_plot_data *data, rs_plot_file *file, const size_t
 
 /* ---- methods ----------------------------------------------------------------------------------------------------- */
 
-static int order(double a, double b) {
-  return (a > b) - (a < b);
-}
-
-static int compare_but_heads(const rs_plot_cell *a, const rs_plot_cell *b) {
-  int sign = order((double)a->model, (double)b->model);
-  if (sign == 0) sign = order((double)a->method, (double)b->method);
-  if (sign == 0) sign = order((double)a->source, (double)b->source);
-  if (sign == 0) sign = order((double)a->seed, (double)b->seed);
-  return sign != 0 ? sign : order(a->length, b->length);
-}
-
-static int compare_keys(const rs_plot_cell *a, const rs_plot_cell *b) {
-  int sign = compare_but_heads(a, b);
-  return sign != 0 ? sign : order((double)a->heads, (double)b->heads);
+int rs_plot_cells_order(const rs_plot_cell *a, const rs_plot_cell *b, size_t but) {
+  enum { LENGTH = 4 };
+  static const size_t keys[] = {offsetof(rs_plot_cell, model),  offsetof(rs_plot_cell, method),
+                                offsetof(rs_plot_cell, source), offsetof(rs_plot_cell, seed),
+                                offsetof(rs_plot_cell, length), offsetof(rs_plot_cell, heads)};
+  int sign = 0;
+  for (size_t k = 0; k < RS_COUNT(keys) && sign == 0; k++) {
+    size_t x, y;
+    memcpy(&x, (const char *)a + keys[k], sizeof x);
+    memcpy(&y, (const char *)b + keys[k], sizeof y);
+    if (k == LENGTH)
+      sign = (a->length > b->length) - (a->length < b->length);
+    else if (keys[k] != but)
+      sign = (x > y) - (x < y);
+  }
+  return sign;
 }
 
 static int compare_begins(const void *a, const void *b) {
-  return order((double)((const rs_plot_cell *)a)->begin, (double)((const rs_plot_cell *)b)->begin);
+  size_t x = ((const rs_plot_cell *)a)->begin, y = ((const rs_plot_cell *)b)->begin;
+  return (x > y) - (x < y);
 }
 
 static int compare_cells(const void *a, const void *b) {
-  int sign = compare_keys(a, b);
+  int sign = rs_plot_cells_order(a, b, RS_PLOT_ANY);
   return sign != 0 ? sign : compare_begins(a, b);
 }
 
@@ -155,7 +158,8 @@ static void sort_cells(rs_plot_file *file, int (*compare)(const void *, const vo
 
 /* The first of the sorted cells from `from` > 0 on that has the keys of the one before it; else their number. */
 static size_t find_twin(const rs_plot_file *file, size_t from) {
-  while (from < file->cell_count && compare_keys(&file->cells[from - 1], &file->cells[from]) != 0) from++;
+  while (from < file->cell_count && rs_plot_cells_order(&file->cells[from - 1], &file->cells[from], RS_PLOT_ANY) != 0)
+    from++;
   return from;
 }
 
@@ -177,10 +181,10 @@ static bool is_fixed(const char *name) {
 
 /* What joins the names of methods. Flags are by the number that a method has before that. */
 typedef struct naming {
-  const rs_plot_column **extra; /* the key columns in which twins differ (count). Owned. */
+  const rs_plot_column **extra; /* the key columns in which twins differ (count) */
   size_t count;
-  bool *parted; /* the method has twins. Owned. */
-  bool *headed; /* it has cells that differ in their heads alone. Owned. */
+  bool *parted; /* the method has twins */
+  bool *headed; /* it has cells that differ in their heads alone */
   bool heads;   /* those heads are named */
 } naming;
 
@@ -191,7 +195,8 @@ static void find_naming(const rs_plot_file *file, size_t methods, size_t heads, 
     names->parted[file->cells[i].method] = true;
   for (size_t i = 1; i < file->cell_count; i++) {
     const rs_plot_cell *cell = &file->cells[i];
-    if (compare_but_heads(cell - 1, cell) == 0 && compare_keys(cell - 1, cell) != 0) names->headed[cell->method] = true;
+    bool alike = rs_plot_cells_order(cell - 1, cell, offsetof(rs_plot_cell, heads)) == 0;
+    if (alike && cell->heads != cell[-1].heads) names->headed[cell->method] = true;
   }
   for (size_t i = 0; i < methods; i++) lines += names->headed[i] ? heads - 1 : 0;
   names->heads = lines <= RS_PLOT_LEGEND;
@@ -230,23 +235,21 @@ static rs_status name_methods(rs_plot_names *methods, rs_plot_file *file, const 
 
 /* First with the plain names, to see where these do not do, then for good, in the order of the file. */
 static rs_status read_methods(rs_plot_data *data, rs_plot_file *file, const size_t keys[KEYS], rs_err *err) {
+  rs_arena memory = {0};
   rs_plot_names plain = {0};
-  naming names = {.extra = rs_alloc(file->count, sizeof *names.extra, err),
-                  .parted = rs_alloc(file->cell_count, sizeof *names.parted, err),
-                  .headed = rs_alloc(file->cell_count, sizeof *names.headed, err)};
-  rs_status status = RS_MEMORY;
-  if (names.extra == NULL || names.parted == NULL || names.headed == NULL) goto out;
-  status = name_methods(&plain, file, keys, NULL, err);
-  if (status != RS_OK) goto out;
-  sort_cells(file, compare_cells);
-  find_naming(file, plain.count, data->heads.count, &names);
-  sort_cells(file, compare_begins);
-  status = name_methods(&data->methods, file, keys, &names, err);
-out:
+  naming names = {.extra = rs_arena_take(&memory, file->count, sizeof *names.extra),
+                  .parted = rs_arena_take(&memory, file->cell_count, sizeof *names.parted),
+                  .headed = rs_arena_take(&memory, file->cell_count, sizeof *names.headed)};
+  rs_status status = rs_arena_check(&memory, err);
+  if (status == RS_OK) status = name_methods(&plain, file, keys, NULL, err);
+  if (status == RS_OK) {
+    sort_cells(file, compare_cells);
+    find_naming(file, plain.count, data->heads.count, &names);
+    sort_cells(file, compare_begins);
+    status = name_methods(&data->methods, file, keys, &names, err);
+  }
   rs_plot_names_clear(&plain);
-  free(names.extra);
-  free(names.parted);
-  free(names.headed);
+  rs_arena_clear(&memory);
   return status;
 }
 

@@ -135,12 +135,9 @@ static rs_status draw(layout *l, rs_err *err) {
 }
 
 rs_status rs_plot_chart_draw(const rs_plot_chart *chart, rs_plot_picture *picture, rs_err *err) {
-  layout *l = rs_alloc(1, sizeof *l, err);
-  if (l == NULL) return RS_MEMORY;
-  *l = (layout){.chart = chart, .picture = picture, .page = {.head = &chart->head, .picture = picture}};
-  rs_status status = draw(l, err);
-  rs_text_clear(&l->x_label);
-  rs_text_clear(&l->y_label);
-  free(l);
+  layout l = {.chart = chart, .picture = picture, .page = {.head = &chart->head, .picture = picture}};
+  rs_status status = draw(&l, err);
+  rs_text_clear(&l.x_label);
+  rs_text_clear(&l.y_label);
   return status;
 }

@@ -154,11 +154,12 @@ typedef struct rs_plot_item {
   const rs_plot_column *column; /* borrowed */
   rs_plot_choice choice;
   bool plain; /* it says nothing: rs_plot_content_plain */
-  char *name; /* of its files, without an ending; no other has it. Owned. */
+  char *name; /* of its files, without an ending; no other has it */
 } rs_plot_item;
 
 /* Zero-initialise; release with rs_plot_list_clear, after a failure too. */
 typedef struct rs_plot_list {
+  rs_arena memory;     /* of the names */
   rs_plot_item *items; /* those of one column stand together. Owned. */
   size_t count, capacity;
   rs_plot_families families; /* that the items' choices borrow */

@@ -119,6 +119,10 @@ enum { RS_PLOT_LEGEND = 16 }; /* lines that can be told apart at a glance */
  * all, a note says that their mean is shown. */
 rs_status rs_plot_cells_read(rs_plot_data *data, rs_plot_file *file, rs_plot_report *report, rs_err *err);
 
+/* The order of two cells by their keys but the one at the offset `but` of the struct; RS_PLOT_ANY: by all of them.
+ * Cells that differ in their heads alone are neighbours. */
+int rs_plot_cells_order(const rs_plot_cell *a, const rs_plot_cell *b, size_t but);
+
 /* The numbers of a column, one per row, in `memory`: NaN where empty, beyond 1e300, or where the row's status is not
  * "ok". RS_INPUT with file and line for what is no number. */
 rs_status rs_plot_numbers(const rs_plot_file *file, const rs_plot_column *column, rs_arena *memory, double **numbers,
@@ -183,6 +187,8 @@ typedef struct rs_plot_choice {
   const struct rs_plot_sweep *sweep;   /* what a summary is drawn over; NULL: the length. Borrowed. */
 } rs_plot_choice;
 
+/* Reads a column into a measure that is zero or of another; of the same nothing is read again. After a failure it is to
+ * be cleared. */
 rs_status rs_plot_measure_read(const rs_plot_data *data, const rs_plot_file *file, const rs_plot_column *column,
                                rs_plot_measure *measure, rs_err *err);
 void rs_plot_measure_clear(rs_plot_measure *measure);

@@ -22,7 +22,8 @@ typedef struct layout {
   rs_plot_page page;
   rs_plot_legend legend;
   rs_plot_axis axis;
-  const char **names;     /* of the rows. Owned. */
+  rs_arena memory;
+  const char **names;     /* of the rows */
   size_t rows, *category; /* (rows,) which category a row is, where the chart has such */
   double row;             /* its height */
   rs_text label;
@@ -45,9 +46,9 @@ static bool has_value(const rs_plot_chart *chart, size_t category) {
  */
 static rs_status make_rows(layout *l, rs_err *err) {
   size_t most = has_categories(l) ? l->chart->category_count : l->chart->count;
-  l->names = rs_alloc(most, sizeof *l->names, err);
-  l->category = rs_alloc(most, sizeof *l->category, err);
-  if (l->names == NULL || l->category == NULL) return RS_MEMORY;
+  l->names = rs_arena_take(&l->memory, most, sizeof *l->names);
+  l->category = rs_arena_take(&l->memory, most, sizeof *l->category);
+  RS_TRY(rs_arena_check(&l->memory, err));
   for (size_t i = 0; i < most; i++) {
     if (has_categories(l) && !has_value(l->chart, i)) continue;
     l->names[l->rows] = has_categories(l) ? l->chart->categories[i] : l->chart->series[i].label;
@@ -159,12 +160,8 @@ static void draw_rows(layout *l) {
   }
 }
 
-rs_status rs_plot_dots_draw(const rs_plot_chart *chart, rs_plot_picture *picture, rs_err *err) {
-  rs_status status = RS_MEMORY;
-  layout *l = rs_alloc(1, sizeof *l, err);
-  if (l == NULL) return RS_MEMORY;
-  *l = (layout){.chart = chart, .picture = picture, .page = {.head = &chart->head, .picture = picture}};
-  if (make_rows(l, err) != RS_OK) goto out;
+static rs_status draw(layout *l, rs_err *err) {
+  RS_TRY(make_rows(l, err));
   (void)rs_plot_values_fit(l->chart, &l->axis, false);
   rs_plot_axis_place(&l->axis, 0, WIDTH);
   rs_plot_axis_name(&l->axis, l->chart->y_name, l->chart->y_unit, &l->label);
@@ -172,13 +169,15 @@ rs_status rs_plot_dots_draw(const rs_plot_chart *chart, rs_plot_picture *picture
   draw_frame(l);
   draw_rows(l);
   rs_plot_page_names(&l->page, rs_text_string(&l->label), "");
-  if (has_categories(l)) rs_plot_legend_draw(&l->legend, l->page.right + LEGEND_GAP, l->page.top, picture);
-  picture->failed = picture->failed || l->axis.failed || l->label.failed;
-  status = rs_plot_picture_check(picture, err);
-out:
-  rs_text_clear(&l->label);
-  free(l->names);
-  free(l->category);
-  free(l);
+  if (has_categories(l)) rs_plot_legend_draw(&l->legend, l->page.right + LEGEND_GAP, l->page.top, l->picture);
+  l->picture->failed = l->picture->failed || l->axis.failed || l->label.failed;
+  return rs_plot_picture_check(l->picture, err);
+}
+
+rs_status rs_plot_dots_draw(const rs_plot_chart *chart, rs_plot_picture *picture, rs_err *err) {
+  layout l = {.chart = chart, .picture = picture, .page = {.head = &chart->head, .picture = picture}};
+  rs_status status = draw(&l, err);
+  rs_text_clear(&l.label);
+  rs_arena_clear(&l.memory);
   return status;
 }

@@ -4,7 +4,6 @@
 #include "forms.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { STEPS = RS_PLOT_MAX_POINTS / 2 }; /* two points each */
 
@@ -32,41 +31,29 @@ typedef struct grid {
   const rs_plot_series *series;
   size_t count;
   const rs_plot_axis *x, *y;
-  double *xs; /* all x values, rising, each once. Owned. */
-  size_t x_count, places;
-  spot *spots; /* (series, places). Owned. */
+  rs_arena memory;
+  rs_plot_ranks xs; /* all x values */
+  size_t places;
+  spot *spots; /* (series, places) */
   rs_plot_picture *picture;
 } grid;
 
 /* ---- the grid ---------------------------------------------------------------------------------------------------- */
 
-static int compare_numbers(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
 static rs_status find_xs(grid *g, rs_err *err) {
-  size_t total = 0, unique = 0;
+  size_t total = 0, used = 0;
   for (size_t s = 0; s < g->count; s++) total += g->series[s].count;
-  g->xs = rs_alloc(total, sizeof *g->xs, err);
-  if (g->xs == NULL) return RS_MEMORY;
-  for (size_t s = 0, used = 0; s < g->count; s++) {
-    for (size_t i = 0; i < g->series[s].count; i++) g->xs[used++] = g->series[s].points[i].x;
-  }
-  qsort(g->xs, total, sizeof *g->xs, compare_numbers);
-  for (size_t i = 0; i < total; i++) {
-    if (unique == 0 || g->xs[i] != g->xs[unique - 1]) g->xs[unique++] = g->xs[i];
-  }
-  g->x_count = unique;
-  g->places = unique <= RS_PLOT_MAX_POINTS ? unique : STEPS;
+  double *xs = rs_arena_take(&g->memory, total, sizeof *xs);
+  RS_TRY(rs_arena_check(&g->memory, err));
+  for (size_t s = 0; s < g->count; s++)
+    for (size_t i = 0; i < g->series[s].count; i++) xs[used++] = g->series[s].points[i].x;
+  RS_TRY(rs_plot_ranks_read(xs, total, &g->memory, &g->xs, err));
+  g->places = g->xs.count <= RS_PLOT_MAX_POINTS ? g->xs.count : STEPS;
   return RS_OK;
 }
 
 static size_t place_of(const grid *g, double x) {
-  if (g->x_count <= RS_PLOT_MAX_POINTS) {
-    const double *found = bsearch(&x, g->xs, g->x_count, sizeof *g->xs, compare_numbers);
-    return (size_t)(found - g->xs);
-  }
+  if (g->xs.count <= RS_PLOT_MAX_POINTS) return rs_plot_rank(&g->xs, x);
   double pixel = rs_plot_axis_pixel(g->x, x);
   if (pixel < g->x->base) return 0; /* the strip for zeros has a place of its own */
   return 1 + (size_t)((pixel - g->x->base) / (g->x->stop - g->x->base) * (STEPS - 2));
@@ -131,8 +118,8 @@ static rs_status fill_grid(grid *g, rs_err *err) {
   size_t filled = 0, rank = 0;
   RS_TRY(find_xs(g, err));
   if (g->places > 0 && g->count > SIZE_MAX / g->places) return rs_fail(err, RS_MEMORY, "too many points");
-  g->spots = rs_alloc(g->count * g->places, sizeof *g->spots, err);
-  if (g->spots == NULL) return RS_MEMORY;
+  g->spots = rs_arena_take(&g->memory, g->count * g->places, sizeof *g->spots);
+  RS_TRY(rs_arena_check(&g->memory, err));
   for (size_t s = 0; s < g->count; s++) filled += g->series[s].count > 0;
   for (size_t s = 0; s < g->count; s++) {
     if (g->series[s].count > 0) fill_row(g, s, rank++, filled);
@@ -353,13 +340,10 @@ rs_status rs_plot_lines_draw(const rs_plot_series *series, size_t count, const r
                              rs_plot_picture *picture, rs_err *err) {
   grid g = {.series = series, .count = count, .x = x, .y = y, .picture = picture};
   rs_status status = fill_grid(&g, err);
-  if (status != RS_OK) goto out;
-  for (size_t s = 0; s < count; s++) draw_bands(&g, s);
-  for (size_t s = 0; s < count; s++) draw_lines(&g, s);
-  for (size_t s = 0; s < count; s++) draw_markers(&g, s);
-  for (size_t s = 0; s < count; s++) draw_event(&g, s);
-out:
-  free(g.xs);
-  free(g.spots);
+  for (size_t s = 0; s < count && status == RS_OK; s++) draw_bands(&g, s);
+  for (size_t s = 0; s < count && status == RS_OK; s++) draw_lines(&g, s);
+  for (size_t s = 0; s < count && status == RS_OK; s++) draw_markers(&g, s);
+  for (size_t s = 0; s < count && status == RS_OK; s++) draw_event(&g, s);
+  rs_arena_clear(&g.memory);
   return status;
 }

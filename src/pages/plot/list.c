@@ -45,9 +45,10 @@ static rs_status add_item(listing *l, const rs_plot_measure *measure, const rs_p
   if (status == RS_OK) status = RS_GROW(l->list->items, &l->list->capacity, l->list->count + 1, l->err);
   if (status == RS_OK) {
     rs_plot_item *item = &l->list->items[l->list->count];
-    *item = (rs_plot_item){measure->file, measure->column, *choice, plain, rs_strdup(rs_text_string(&name), l->err)};
-    if (item->name == NULL) status = RS_MEMORY;
-    l->list->count += item->name != NULL;
+    char *copy = rs_arena_text(&l->list->memory, rs_text_string(&name));
+    *item = (rs_plot_item){measure->file, measure->column, *choice, plain, copy};
+    l->list->count++;
+    status = rs_arena_check(&l->list->memory, l->err);
   }
   rs_text_clear(&name);
   return status;
@@ -168,7 +169,7 @@ rs_status rs_plot_list_read(const rs_plot_data *data, double length, rs_plot_lis
 }
 
 void rs_plot_list_clear(rs_plot_list *list) {
-  for (size_t i = 0; i < list->count; i++) free(list->items[i].name);
+  rs_arena_clear(&list->memory);
   free(list->items);
   rs_plot_families_clear(&list->families);
   rs_plot_sweep_clear(&list->sweep);
@@ -242,10 +243,7 @@ rs_status rs_plot_list_filter(rs_plot_list *list, const rs_plot_options *options
     rs_plot_item *item = &list->items[i];
     bool chosen = is_chosen(item, options);
     if (!chosen && options->only_count == 0) report->plain++;
-    if (chosen)
-      list->items[kept++] = *item;
-    else
-      free(item->name);
+    if (chosen) list->items[kept++] = *item;
   }
   list->count = kept;
   return RS_OK;

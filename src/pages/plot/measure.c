@@ -2,12 +2,9 @@
 #include "data.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int order(double a, double b) {
-  return (a > b) - (a < b);
-}
 
 /* The column that is called as `column` with this behind it, or NULL. */
 static const rs_plot_column *find_beside(const rs_plot_file *file, const rs_plot_column *column, const char *tail) {
@@ -31,16 +28,13 @@ static bool has_value(const rs_plot_measure *measure, const rs_plot_cell *cell) 
 }
 
 static int compare_but_source(const rs_plot_cell *a, const rs_plot_cell *b) {
-  int sign = order((double)a->model, (double)b->model);
-  if (sign == 0) sign = order((double)a->method, (double)b->method);
-  if (sign == 0) sign = order((double)a->seed, (double)b->seed);
-  if (sign == 0) sign = order((double)a->heads, (double)b->heads);
-  return sign != 0 ? sign : order(a->length, b->length);
+  return rs_plot_cells_order(a, b, offsetof(rs_plot_cell, source));
 }
 
 static int compare_cells(const void *a, const void *b) {
   int sign = compare_but_source(a, b);
-  return sign != 0 ? sign : order((double)((const rs_plot_cell *)a)->begin, (double)((const rs_plot_cell *)b)->begin);
+  size_t x = ((const rs_plot_cell *)a)->begin, y = ((const rs_plot_cell *)b)->begin;
+  return sign != 0 ? sign : (x > y) - (x < y);
 }
 
 /* True if two cells say the same wherever both have a value; sets *compared if they have one in common. */
@@ -135,6 +129,8 @@ static void divide_by_widths(rs_plot_measure *measure) {
 
 rs_status rs_plot_measure_read(const rs_plot_data *data, const rs_plot_file *file, const rs_plot_column *column,
                                rs_plot_measure *measure, rs_err *err) {
+  if (measure->column == column) return RS_OK;
+  rs_plot_measure_clear(measure);
   *measure = (rs_plot_measure){.data = data, .file = file, .column = column};
   const rs_plot_column *x = rs_plot_x_of(file), *error = find_beside(file, column, "_se");
   RS_TRY(rs_plot_numbers(file, column, &measure->memory, &measure->y, err));

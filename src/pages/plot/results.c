@@ -15,6 +15,10 @@ typedef struct plotter {
   const char *directory;
   char *folder;      /* DIRECTORY/plots. Owned. */
   bool folder_there; /* it has been made */
+  rs_plot_measure measure;
+  rs_plot_picture picture; /* and its text, a file of it, and where that goes: */
+  rs_text svg, bytes;
+  char *path; /* owned */
   rs_plot_report *report;
   rs_err *err;
 } plotter;
@@ -54,68 +58,49 @@ static rs_status check_length(plotter *p) {
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-/* folder/name.ending. Owned by the caller. */
-static char *path_of(const plotter *p, const char *name, const char *ending) {
-  rs_text file = {0};
-  rs_text_printf(&file, "%s.%s", name, ending);
-  char *path = rs_text_check(&file, p->err) == RS_OK ? rs_path_join(p->folder, file.data, p->err) : NULL;
-  rs_text_clear(&file);
-  return path;
-}
-
-static rs_status write_file(plotter *p, const char *path, const rs_text *bytes) {
+static rs_status write_file(plotter *p, const rs_text *bytes) {
   if (!p->folder_there) RS_TRY(rs_make_directories(p->folder, p->err));
   p->folder_there = true;
-  RS_TRY(rs_file_write(path, bytes->data, bytes->length, p->err));
-  return rs_plot_report_add(p->report, path, p->err);
+  RS_TRY(rs_file_write(p->path, bytes->data, bytes->length, p->err));
+  return rs_plot_report_add(p->report, p->path, p->err);
 }
 
-/* One file of a picture; `svg` is its text. */
-static rs_status write_format(plotter *p, const rs_plot_picture *picture, const rs_text *svg, rs_plot_format format,
-                              const char *name) {
-  rs_text bytes = {0};
-  char *path = path_of(p, name, rs_plot_format_name(format));
-  rs_status status = path != NULL ? RS_OK : RS_MEMORY;
-  if (status == RS_OK && format != RS_PLOT_SVG)
-    status = rs_plot_render(svg, picture->width, picture->height, format, &bytes, p->err);
-  if (status == RS_OK) status = rs_text_check(&bytes, p->err);
-  if (status == RS_OK) status = write_file(p, path, format == RS_PLOT_SVG ? svg : &bytes);
-  rs_text_clear(&bytes);
-  free(path);
-  return status;
+/* One file of the picture. */
+static rs_status write_format(plotter *p, rs_plot_format format, const char *name) {
+  rs_text_clear(&p->bytes);
+  rs_text_printf(&p->bytes, "%s.%s", name, rs_plot_format_name(format));
+  RS_TRY(rs_text_check(&p->bytes, p->err));
+  free(p->path);
+  p->path = rs_path_join(p->folder, p->bytes.data, p->err);
+  if (p->path == NULL) return RS_MEMORY;
+  if (format == RS_PLOT_SVG) return write_file(p, &p->svg);
+  p->bytes.length = 0;
+  RS_TRY(rs_plot_render(&p->svg, p->picture.width, p->picture.height, format, &p->bytes, p->err));
+  RS_TRY(rs_text_check(&p->bytes, p->err));
+  return write_file(p, &p->bytes);
 }
 
-static rs_status write_picture(plotter *p, const rs_plot_picture *picture, const char *name) {
-  rs_text svg = {0};
-  rs_plot_svg_write(picture, &svg);
-  rs_status status = rs_text_check(&svg, p->err);
-  for (unsigned format = 1; format <= RS_PLOT_FORMATS && status == RS_OK; format <<= 1) {
-    if ((p->options.formats & format) != 0) status = write_format(p, picture, &svg, (rs_plot_format)format, name);
-  }
-  rs_text_clear(&svg);
-  return status;
+static rs_status draw_item(plotter *p, const rs_plot_item *item) {
+  rs_plot_picture_clear(&p->picture);
+  rs_text_clear(&p->svg);
+  RS_TRY(rs_plot_measure_read(&p->data, item->file, item->column, &p->measure, p->err));
+  RS_TRY(rs_plot_draw(&p->measure, item, p->styles, &p->picture, NULL, p->err));
+  rs_plot_svg_write(&p->picture, &p->svg);
+  RS_TRY(rs_text_check(&p->svg, p->err));
+  for (unsigned format = 1; format <= RS_PLOT_FORMATS; format <<= 1)
+    if ((p->options.formats & format) != 0) RS_TRY(write_format(p, (rs_plot_format)format, item->name));
+  return RS_OK;
 }
 
-static rs_status draw_items(plotter *p) {
-  rs_plot_measure measure = {0};
-  rs_status status = RS_OK;
-  for (size_t i = 0; i < p->list.count && status == RS_OK; i++) {
-    const rs_plot_item *item = &p->list.items[i];
-    rs_plot_picture picture = {0};
-    if (measure.column != item->column) {
-      rs_plot_measure_clear(&measure);
-      status = rs_plot_measure_read(&p->data, item->file, item->column, &measure, p->err);
-    }
-    if (status == RS_OK) status = rs_plot_draw(&measure, item, p->styles, &picture, NULL, p->err);
-    if (status == RS_OK) status = write_picture(p, &picture, item->name);
-    rs_plot_picture_clear(&picture);
-  }
-  rs_plot_measure_clear(&measure);
-  return status;
+/* Removes what was drawn from other results, and shows the rest. */
+static rs_status update_folder(plotter *p) {
+  char fingerprint[RS_PLOT_FINGERPRINT];
+  RS_TRY(rs_plot_fingerprint(&p->data, fingerprint, p->err));
+  RS_TRY(rs_plot_drawn_update(p->folder, fingerprint, p->report, p->err));
+  return rs_plot_index_write(p->folder, p->data.name, p->err);
 }
 
 static rs_status draw_folder(plotter *p) {
-  char fingerprint[RS_PLOT_FINGERPRINT];
   if ((p->options.formats & ~(unsigned)RS_PLOT_SVG) != 0) RS_TRY(rs_plot_render_check(p->err));
   p->folder = rs_path_join(p->directory, "plots", p->err);
   if (p->folder == NULL) return RS_MEMORY;
@@ -125,36 +110,40 @@ static rs_status draw_folder(plotter *p) {
   if (p->list.count == 0)
     return rs_fail(p->err, RS_INPUT, "%s: nothing to draw: no file that manifest.json lists has a value", p->directory);
   RS_TRY(rs_plot_list_filter(&p->list, &p->options, p->report, p->err));
-  RS_TRY(draw_items(p));
-  RS_TRY(rs_plot_fingerprint(&p->data, fingerprint, p->err));
-  RS_TRY(rs_plot_drawn_update(p->folder, fingerprint, p->report, p->err));
-  return rs_plot_index_write(p->folder, p->data.name, p->err);
+  for (size_t i = 0; i < p->list.count; i++) RS_TRY(draw_item(p, &p->list.items[i]));
+  return update_folder(p);
+}
+
+static rs_status remove_stale(plotter *p) {
+  p->folder = rs_path_join(p->directory, "plots", p->err);
+  p->path = p->folder != NULL ? rs_path_join(p->folder, ".drawn", p->err) : NULL;
+  if (p->path == NULL) return RS_MEMORY;
+  if (access(p->path, F_OK) != 0) return RS_OK;
+  RS_TRY(rs_plot_manifest_read(p->directory, &p->data, p->err));
+  return update_folder(p);
+}
+
+static rs_status finish(plotter *p, rs_status status) {
+  rs_plot_measure_clear(&p->measure);
+  rs_plot_picture_clear(&p->picture);
+  rs_text_clear(&p->svg);
+  rs_text_clear(&p->bytes);
+  rs_plot_data_clear(&p->data);
+  rs_plot_list_clear(&p->list);
+  free(p->styles);
+  free(p->folder);
+  free(p->path);
+  return status;
 }
 
 rs_status rs_plot_results(const char *directory, const rs_plot_options *options, rs_plot_report *report, rs_err *err) {
   plotter p = {.directory = directory, .report = report, .err = err};
   if (options != NULL) p.options = *options;
   if (p.options.formats == 0) p.options.formats = RS_PLOT_SVG;
-  rs_status status = draw_folder(&p);
-  rs_plot_data_clear(&p.data);
-  rs_plot_list_clear(&p.list);
-  free(p.styles);
-  free(p.folder);
-  return status;
+  return finish(&p, draw_folder(&p));
 }
 
 rs_status rs_plot_remove_stale(const char *directory, rs_plot_report *report, rs_err *err) {
-  rs_plot_data data = {0};
-  char fingerprint[RS_PLOT_FINGERPRINT], *folder = rs_path_join(directory, "plots", err);
-  char *list = folder != NULL ? rs_path_join(folder, ".drawn", err) : NULL;
-  bool drawn = list != NULL && access(list, F_OK) == 0;
-  rs_status status = list != NULL ? RS_OK : RS_MEMORY;
-  if (drawn) status = rs_plot_manifest_read(directory, &data, err);
-  if (status == RS_OK && drawn) status = rs_plot_fingerprint(&data, fingerprint, err);
-  if (status == RS_OK && drawn) status = rs_plot_drawn_update(folder, fingerprint, report, err);
-  if (status == RS_OK && drawn) status = rs_plot_index_write(folder, data.name, err);
-  rs_plot_data_clear(&data);
-  free(folder);
-  free(list);
-  return status;
+  plotter p = {.directory = directory, .report = report, .err = err};
+  return finish(&p, remove_stale(&p));
 }

@@ -13,6 +13,9 @@ typedef struct viewer {
   rs_plot_list list;
   rs_plot_style *styles; /* of the data's methods. Owned. */
   bool still;
+  rs_plot_measure measure;
+  rs_plot_picture picture;
+  rs_text text; /* of one view */
   rs_plot_views *views;
   rs_err *err;
 } viewer;
@@ -41,59 +44,49 @@ static void write_item(const rs_plot_list *list, size_t index, rs_json *json) {
   rs_json_number(json, "length", item->choice.length > 0 ? item->choice.length : NAN);
 }
 
-static rs_status add_view(viewer *v, size_t index, const rs_text *text) {
-  RS_TRY(rs_text_check(text, v->err));
-  RS_TRY(RS_GROW(v->views->items, &v->views->capacity, v->views->count + 1, v->err));
-  rs_plot_view *view = &v->views->items[v->views->count++];
-  *view = (rs_plot_view){.name = rs_strdup(v->list.items[index].name, v->err)};
-  char **copy = v->still ? &view->svg : &view->numbers;
-  *copy = rs_strdup(rs_text_string(text), v->err);
-  return view->name != NULL && *copy != NULL ? RS_OK : RS_MEMORY;
+static rs_status add_view(viewer *v, size_t index) {
+  rs_plot_views *views = v->views;
+  RS_TRY(rs_text_check(&v->text, v->err));
+  RS_TRY(RS_GROW(views->items, &views->capacity, views->count + 1, v->err));
+  rs_plot_view *view = &views->items[views->count++];
+  *view = (rs_plot_view){.name = rs_arena_text(&views->memory, v->list.items[index].name)};
+  *(v->still ? &view->svg : &view->numbers) = rs_arena_text(&views->memory, rs_text_string(&v->text));
+  return rs_arena_check(&views->memory, v->err);
 }
 
-static rs_status make_view(viewer *v, rs_plot_measure *measure, size_t index) {
+static rs_status make_view(viewer *v, size_t index) {
   const rs_plot_item *item = &v->list.items[index];
-  rs_plot_picture picture = {0};
-  rs_text text = {0};
-  rs_json json = {.text = &text};
-  rs_status status;
+  rs_json json = {.text = &v->text};
+  rs_plot_picture_clear(&v->picture);
+  rs_text_clear(&v->text);
+  RS_TRY(rs_plot_measure_read(&v->data, item->file, item->column, &v->measure, v->err));
   if (v->still) {
-    status = rs_plot_draw(measure, item, v->styles, &picture, NULL, v->err);
-    if (status == RS_OK) rs_plot_svg_write(&picture, &text);
+    RS_TRY(rs_plot_draw(&v->measure, item, v->styles, &v->picture, NULL, v->err));
+    rs_plot_svg_write(&v->picture, &v->text);
   } else {
     rs_json_object(&json, NULL);
     write_item(&v->list, index, &json);
-    status = rs_plot_draw(measure, item, v->styles, NULL, &json, v->err);
+    RS_TRY(rs_plot_draw(&v->measure, item, v->styles, NULL, &json, v->err));
     rs_json_end(&json);
   }
-  if (status == RS_OK) status = add_view(v, index, &text);
-  rs_plot_picture_clear(&picture);
-  rs_text_clear(&text);
-  return status;
+  return add_view(v, index);
 }
 
-static rs_status make_views(viewer *v) {
-  rs_plot_measure measure = {0};
-  rs_status status = RS_OK;
-  for (size_t i = 0; i < v->list.count && status == RS_OK; i++) {
-    const rs_plot_item *item = &v->list.items[i];
-    if (!says_something(&v->list, i)) continue;
-    if (measure.column != item->column) {
-      rs_plot_measure_clear(&measure);
-      status = rs_plot_measure_read(&v->data, item->file, item->column, &measure, v->err);
-    }
-    if (status == RS_OK) status = make_view(v, &measure, i);
-  }
-  rs_plot_measure_clear(&measure);
-  return status;
+static rs_status make_views(viewer *v, const char *directory, rs_plot_report *report) {
+  RS_TRY(rs_plot_folder_read(directory, &v->data, &v->styles, report, v->err));
+  RS_TRY(rs_plot_list_read(&v->data, v->still ? 0 : RS_PLOT_EVERY_LENGTH, &v->list, report, v->err));
+  for (size_t i = 0; i < v->list.count; i++)
+    if (says_something(&v->list, i)) RS_TRY(make_view(v, i));
+  return RS_OK;
 }
 
 rs_status rs_plot_views_read(const char *directory, bool still, rs_plot_views *views, rs_plot_report *report,
                              rs_err *err) {
   viewer v = {.still = still, .views = views, .err = err};
-  rs_status status = rs_plot_folder_read(directory, &v.data, &v.styles, report, err);
-  if (status == RS_OK) status = rs_plot_list_read(&v.data, still ? 0 : RS_PLOT_EVERY_LENGTH, &v.list, report, err);
-  if (status == RS_OK) status = make_views(&v);
+  rs_status status = make_views(&v, directory, report);
+  rs_plot_measure_clear(&v.measure);
+  rs_plot_picture_clear(&v.picture);
+  rs_text_clear(&v.text);
   rs_plot_list_clear(&v.list);
   rs_plot_data_clear(&v.data);
   free(v.styles);
@@ -101,11 +94,7 @@ rs_status rs_plot_views_read(const char *directory, bool still, rs_plot_views *v
 }
 
 void rs_plot_views_clear(rs_plot_views *views) {
-  for (size_t i = 0; i < views->count; i++) {
-    free(views->items[i].name);
-    free(views->items[i].numbers);
-    free(views->items[i].svg);
-  }
+  rs_arena_clear(&views->memory);
   free(views->items);
   *views = (rs_plot_views){0};
 }
