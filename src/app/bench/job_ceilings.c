@@ -103,19 +103,14 @@ static bool make_arrays(ceiling *c, size_t mebibytes) {
 
 static rs_status create(const rs_bench_job *job, const size_t *sizes, void **state, rs_bench_work *work, rs_err *err) {
   bool fma = job->limit == RS_LIMIT_FMA_F32 || job->limit == RS_LIMIT_FMA_F64;
-  ceiling *c = rs_alloc(1, sizeof *c, err);
-  *state = NULL;
+  ceiling *c = *state = rs_alloc(1, sizeof *c, err);
   if (c == NULL) return RS_MEMORY;
   c->limit = job->limit;
   c->rounds = sizes[0];
-  if (!fma && !make_arrays(c, sizes[0])) {
-    free_ceiling(c);
-    return rs_fail(err, RS_MEMORY, "out of memory: arrays of %zu MiB", sizes[0]);
-  }
+  if (!fma && !make_arrays(c, sizes[0])) return rs_fail(err, RS_MEMORY, "out of memory: arrays of %zu MiB", sizes[0]);
   (void)run(c, err); /* arithmetic alone: nothing can fail */
   work->amount = fma ? c->result : (double)c->count * sizeof(float) * (job->limit == RS_LIMIT_READ ? 1 : 2);
   work->items = work->amount;
-  *state = c;
   return RS_OK;
 }
 

@@ -27,21 +27,16 @@ static void free_decay(void *state) {
 }
 
 static rs_status create(const rs_bench_job *job, const size_t *sizes, void **state, rs_bench_work *work, rs_err *err) {
-  decay *d = rs_alloc(1, sizeof *d, err);
+  decay *d = *state = rs_alloc(1, sizeof *d, err);
   (void)job;
-  *state = NULL;
   if (d == NULL) return RS_MEMORY;
   d->count = sizes[0];
   d->out = rs_alloc(d->count, sizeof *d->out, err);
-  if (d->out == NULL) {
-    free_decay(d);
-    return RS_MEMORY;
-  }
+  if (d->out == NULL) return RS_MEMORY;
   for (size_t j = 0; j < WAVES; j++)
     d->waves[j] = (rs_wave){.amplitude = 1 / (1.0 + (double)j), .omega = pow(10000, -(double)j / WAVES)};
   work->items = WAVES * (double)d->count;
   work->amount = 2 * work->items;
-  *state = d;
   return RS_OK;
 }
 

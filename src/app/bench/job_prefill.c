@@ -29,9 +29,9 @@ enum { WIDTH = 576, HEADS = 9, KV_HEADS = 3, HEAD_DIM = 64, FEED_FORWARD = 1536,
 typedef struct prefill {
   rs_recipe recipe;
   rs_transformer *transformer;
-  unsigned char *weights; /* of the matrices, one behind the other */
-  int32_t *tokens;        /* (length,) */
-  double *logits;         /* (VOCABULARY,) */
+  rs_arena arena;  /* of all below, and of the matrices, one behind the other */
+  int32_t *tokens; /* (length,) */
+  double *logits;  /* (VOCABULARY,) */
   size_t length;
 } prefill;
 
@@ -40,9 +40,7 @@ static void free_prefill(void *state) {
   if (p == NULL) return;
   rs_transformer_free(p->transformer);
   rs_recipe_clear(&p->recipe);
-  free(p->weights);
-  free(p->tokens);
-  free(p->logits);
+  rs_arena_clear(&p->arena);
   free(p);
 }
 
@@ -62,8 +60,8 @@ static rs_status make_transformer(prefill *p, size_t count, rs_err *err) {
   const rs_norm rms = {.kind = RS_NORM_RMS, .epsilon = 1e-5};
   rs_model geometry;
   RS_TRY(make_recipe(p, &geometry, err));
-  rs_block *blocks = rs_alloc(count, sizeof *blocks, err);
-  if (blocks == NULL) return RS_MEMORY;
+  rs_block *blocks = rs_arena_take(&p->arena, count, sizeof *blocks);
+  RS_TRY(rs_arena_check(&p->arena, err));
   for (size_t i = 0; i < count; i++)
     blocks[i] = (rs_block){.before_attention = rms,
                            .before_feed_forward = rms,
@@ -85,9 +83,7 @@ static rs_status make_transformer(prefill *p, size_t count, rs_err *err) {
                                 .format = RS_F32,
                                 .seed = SEED,
                                 .mapped = true};
-  rs_status status = rs_transformer_create(&in, &p->transformer, err);
-  free(blocks);
-  return status;
+  return rs_transformer_create(&in, &p->transformer, err);
 }
 
 /* The same Gaussian numbers again and again, in the file's format: products do not mind. */
@@ -111,14 +107,10 @@ static rs_status fill_weights(prefill *p, rs_format format, rs_err *err) {
   size_t bytes = rs_format_bytes(format), count = 0;
   for (size_t i = 0; i < t->tensor_count; i++)
     count += t->tensors[i].vector ? 0 : t->tensors[i].rows * t->tensors[i].columns;
-  p->weights = rs_alloc(count, bytes, err);
-  double *numbers = rs_alloc(PERIOD, sizeof *numbers, err);
-  if (p->weights == NULL || numbers == NULL) {
-    free(numbers);
-    return RS_MEMORY;
-  }
+  unsigned char *end = rs_arena_take(&p->arena, count, bytes);
+  double *numbers = rs_arena_take(&p->arena, PERIOD, sizeof *numbers);
+  RS_TRY(rs_arena_check(&p->arena, err));
   rs_gaussian_fill((rs_stream){SEED, RS_PURPOSE_WEIGHTS, 0}, 0, PERIOD, numbers);
-  unsigned char *end = p->weights;
   for (size_t i = 0; i < t->tensor_count; i++) {
     const rs_tensor *tensor = &t->tensors[i];
     if (tensor->vector) continue;
@@ -127,18 +119,7 @@ static rs_status fill_weights(prefill *p, rs_format format, rs_err *err) {
         .numbers = end, .format = format, .run = tensor->rows, .row_step = tensor->columns, .column_step = 1};
     end += tensor->rows * tensor->columns * bytes;
   }
-  free(numbers);
   return RS_OK;
-}
-
-static rs_status fill(prefill *p, size_t blocks, rs_format format, rs_err *err) {
-  p->tokens = rs_alloc(p->length, sizeof *p->tokens, err);
-  p->logits = rs_alloc(VOCABULARY, sizeof *p->logits, err);
-  if (p->tokens == NULL || p->logits == NULL) return RS_MEMORY;
-  for (size_t i = 0; i < p->length; i++)
-    p->tokens[i] = (int32_t)(VOCABULARY * rs_uniform((rs_stream){SEED, RS_PURPOSE_KEYS, 0}, i));
-  RS_TRY(make_transformer(p, blocks, err));
-  return fill_weights(p, format, err);
 }
 
 static double flops(double tokens, double blocks) {
@@ -149,18 +130,18 @@ static double flops(double tokens, double blocks) {
 }
 
 static rs_status create(const rs_bench_job *job, const size_t *sizes, void **state, rs_bench_work *work, rs_err *err) {
-  prefill *p = rs_alloc(1, sizeof *p, err);
-  *state = NULL;
+  prefill *p = *state = rs_alloc(1, sizeof *p, err);
   if (p == NULL) return RS_MEMORY;
   p->length = sizes[0];
-  rs_status status = fill(p, sizes[1], (rs_format)job->variant, err);
-  if (status != RS_OK) {
-    free_prefill(p);
-    return status;
-  }
+  p->tokens = rs_arena_take(&p->arena, p->length, sizeof *p->tokens);
+  p->logits = rs_arena_take(&p->arena, VOCABULARY, sizeof *p->logits);
+  RS_TRY(rs_arena_check(&p->arena, err));
+  for (size_t i = 0; i < p->length; i++)
+    p->tokens[i] = (int32_t)(VOCABULARY * rs_uniform((rs_stream){SEED, RS_PURPOSE_KEYS, 0}, i));
+  RS_TRY(make_transformer(p, sizes[1], err));
+  RS_TRY(fill_weights(p, (rs_format)job->variant, err));
   work->items = (double)p->length;
   work->amount = flops((double)p->length, (double)sizes[1]);
-  *state = p;
   return RS_OK;
 }
 

@@ -37,21 +37,15 @@ static rs_status make_numbers(rotation *r, rs_err *err) {
 }
 
 static rs_status create(const rs_bench_job *job, const size_t *sizes, void **state, rs_bench_work *work, rs_err *err) {
-  rotation *r = rs_alloc(1, sizeof *r, err);
-  *state = NULL;
+  rotation *r = *state = rs_alloc(1, sizeof *r, err);
   if (r == NULL) return RS_MEMORY;
   r->tokens = sizes[0];
   r->heads = sizes[1];
   const rs_bench_method rope = {.name = "rope", .layout = (rs_pair_layout)job->variant};
-  rs_status status = rs_bench_encoding(&rope, r->tokens, &r->encoding, err);
-  if (status == RS_OK) status = make_numbers(r, err);
-  if (status != RS_OK) {
-    free_rotation(r);
-    return status;
-  }
+  RS_TRY(rs_bench_encoding(&rope, r->tokens, &r->encoding, err));
+  RS_TRY(make_numbers(r, err));
   work->items = (double)(r->tokens * r->heads);
   work->amount = work->items * RS_BENCH_HEAD_DIM * 2 * sizeof *r->x;
-  *state = r;
   return RS_OK;
 }
 

@@ -80,19 +80,13 @@ static rs_status read_config(sweep *s, int variant, size_t tokens, rs_err *err) 
 
 static rs_status create(const rs_bench_job *job, const size_t *sizes, void **state, rs_bench_work *work, rs_err *err) {
   double tokens = (double)sizes[0];
-  sweep *s = rs_alloc(1, sizeof *s, err);
-  *state = NULL;
+  sweep *s = *state = rs_alloc(1, sizeof *s, err);
   if (s == NULL) return RS_MEMORY;
-  rs_status status = rs_scratch_make(&s->directory, err);
-  if (status == RS_OK && job->variant == REPLAYED) status = write_dump(s, sizes[0], err);
-  if (status == RS_OK) status = read_config(s, job->variant, sizes[0], err);
-  if (status != RS_OK) {
-    free_sweep(s);
-    return status;
-  }
+  RS_TRY(rs_scratch_make(&s->directory, err));
+  if (job->variant == REPLAYED) RS_TRY(write_dump(s, sizes[0], err));
+  RS_TRY(read_config(s, job->variant, sizes[0], err));
   work->items = (double)s->experiment->methods.count * tokens * (tokens + 1) / 2;
   work->amount = 2 * RS_BENCH_HEAD_DIM * work->items;
-  *state = s;
   return RS_OK;
 }
 

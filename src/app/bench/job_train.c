@@ -122,28 +122,18 @@ static double flops(const rs_shape *shape, const plan *p, double length) {
   return 2 * length * (p->trains ? 3 * matrices + 7 * pairs : matrices + 2 * pairs);
 }
 
-static rs_status fill(learner *l, const plan *p, rs_err *err) {
-  RS_TRY(prepare_task(l, err));
-  RS_TRY(make_transformer(l, p, err));
-  if (p->trains) return make_trainer(l, err);
-  return rs_context_of_task(l->transformer, NULL, &l->task, l->length, &l->context, err);
-}
-
 static rs_status create(const rs_bench_job *job, const size_t *sizes, void **state, rs_bench_work *work, rs_err *err) {
   const plan *p = &plans[job->variant];
-  learner *l = rs_alloc(1, sizeof *l, err);
-  *state = NULL;
+  learner *l = *state = rs_alloc(1, sizeof *l, err);
   if (l == NULL) return RS_MEMORY;
   l->length = sizes[0];
   l->sequences = sizes[1];
-  rs_status status = fill(l, p, err);
-  if (status != RS_OK) {
-    free_learner(l);
-    return status;
-  }
+  RS_TRY(prepare_task(l, err));
+  RS_TRY(make_transformer(l, p, err));
+  RS_TRY(p->trains ? make_trainer(l, err)
+                   : rs_context_of_task(l->transformer, NULL, &l->task, l->length, &l->context, err));
   work->items = (double)(l->length * l->sequences);
   work->amount = (double)l->sequences * flops(&l->transformer->shape, p, (double)l->length);
-  *state = l;
   return RS_OK;
 }
 

@@ -24,12 +24,6 @@ static bool means(const char *name, const rs_bench_family *family, const rs_benc
   return strcmp(name, family->name) == 0 || strcmp(name, job->name) == 0;
 }
 
-static bool wanted(const rs_bench_options *options, const rs_bench_family *family, const rs_bench_job *job) {
-  for (size_t i = 0; i < options->name_count; i++)
-    if (means(options->names[i], family, job)) return true;
-  return options->name_count == 0 && !family->on_request;
-}
-
 /* RS_INPUT for a name that means nothing. */
 static rs_status check_name(const char *name, rs_err *err) {
   rs_nearest nearest = {.word = name};
@@ -54,9 +48,12 @@ rs_status rs_bench_choose(const rs_bench_options *options, rs_bench_choice **cho
   rs_bench_choice *list = rs_alloc(all_jobs(), sizeof *list, err);
   if (list == NULL) return RS_MEMORY;
   for (size_t f = 0; f < RS_COUNT(families); f++)
-    for (size_t j = 0; j < families[f]->job_count; j++)
-      if (wanted(options, families[f], &families[f]->jobs[j]))
-        list[(*count)++] = (rs_bench_choice){families[f], &families[f]->jobs[j]};
+    for (size_t j = 0; j < families[f]->job_count; j++) {
+      const rs_bench_job *job = &families[f]->jobs[j];
+      bool wanted = options->name_count == 0 && !families[f]->on_request;
+      for (size_t i = 0; i < options->name_count; i++) wanted |= means(options->names[i], families[f], job);
+      if (wanted) list[(*count)++] = (rs_bench_choice){families[f], job};
+    }
   *chosen = list;
   return RS_OK;
 }

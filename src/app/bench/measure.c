@@ -84,12 +84,6 @@ static void summarise(const bench_round *rounds, size_t count, const ready *ceil
   row->nanoseconds = 1e9 * row->seconds / job->work.items;
 }
 
-static rs_sample between(rs_sample before, rs_sample after) {
-  return (rs_sample){.seconds = (before.seconds + after.seconds) / 2,
-                     .others = (before.others + after.others) / 2,
-                     .contended = before.contended || after.contended};
-}
-
 /* A job this long is not run once more only because its first run met cold memory. */
 static const double long_seconds = 5;
 
@@ -106,7 +100,9 @@ static rs_status play(const rs_bench_options *options, const ready *ceiling, con
     bench_round *round = &rounds[*count];
     RS_TRY(rs_sample_take(job->family, job->state, least, &round->job, err));
     RS_TRY(rs_sample_take(ceiling->family, ceiling->state, least, &after, err));
-    round->ceiling = between(before, after);
+    round->ceiling = (rs_sample){.seconds = (before.seconds + after.seconds) / 2,
+                                 .others = (before.others + after.others) / 2,
+                                 .contended = before.contended || after.contended};
     before = after;
     if (first && round->job.seconds < long_seconds) continue;
     clean += !contended(round);
@@ -115,13 +111,15 @@ static rs_status play(const rs_bench_options *options, const ready *ceiling, con
   return RS_OK;
 }
 
+/* With the threads the job is for. */
 static rs_status measure(const rs_bench_options *options, const rs_bench_choice *choice, rs_bench_row *row,
                          rs_err *err) {
-  size_t count;
+  size_t count, threads = threads_now();
   ready ceiling = {0}, job = {0};
   bench_round *rounds = rs_alloc(options->rounds, 2 * sizeof *rounds, err);
   double *scratch = rs_alloc(options->rounds, 6 * sizeof *scratch, err);
   rs_status status = rounds == NULL || scratch == NULL ? RS_MEMORY : RS_OK;
+  if (choice->job->threads > 0) use_threads(choice->job->threads);
   *row = (rs_bench_row){.job = choice->job, .isa = rs_kernels_get()->isa, .threads = threads_now()};
   if (status == RS_OK)
     status = make_ready(&rs_bench_ceilings, &rs_bench_ceilings.jobs[choice->job->limit], options->quick, &ceiling, err);
@@ -132,28 +130,19 @@ static rs_status measure(const rs_bench_options *options, const rs_bench_choice 
   rs_bench_ceilings.free(ceiling.state);
   free(scratch);
   free(rounds);
-  return status;
-}
-
-/* The same with the threads the job is for. */
-static rs_status measure_with_threads(const rs_bench_options *options, const rs_bench_choice *choice, rs_bench_row *row,
-                                      rs_err *err) {
-  size_t before = threads_now();
-  if (choice->job->threads > 0) use_threads(choice->job->threads);
-  rs_status status = measure(options, choice, row, err);
-  use_threads(before);
+  use_threads(threads);
   return status;
 }
 
 /* One job with each instruction set in turn; rows (sets,). */
 static rs_status measure_sets(const rs_bench_options *options, const rs_bench_choice *choice, size_t sets,
                               rs_bench_row *rows, rs_err *err) {
-  if (!options->all_isa) return measure_with_threads(options, choice, rows, err);
+  if (!options->all_isa) return measure(options, choice, rows, err);
   const char *before = rs_kernels_get()->isa;
   rs_status status = RS_OK;
   for (size_t i = 0; i < sets && status == RS_OK; i++) {
     status = rs_kernels_use(rs_isa_name(i), err);
-    if (status == RS_OK) status = measure_with_threads(options, choice, &rows[i], err);
+    if (status == RS_OK) status = measure(options, choice, &rows[i], err);
   }
   rs_status restored = rs_kernels_use(before, status == RS_OK ? err : NULL);
   return status == RS_OK ? restored : status;
@@ -189,4 +178,40 @@ rs_status rs_bench_run(const rs_bench_options *options, rs_bench_row **rows, siz
 
 bool rs_bench_row_doubtful(const rs_bench_row *row) {
   return row->contended == row->rounds;
+}
+
+/* ---- as CSV ------------------------------------------------------------------------------------------------------ */
+
+/* What is measured differs from time to time in its third digit: more than five say nothing. */
+static double five_digits(double value) {
+  if (!isfinite(value) || value == 0) return value;
+  double places = 4 - floor(log10(fabs(value)));
+  double unit = pow(10, fabs(places));
+  return places < 0 ? round(value / unit) * unit : round(value * unit) / unit;
+}
+
+static void put_row(const rs_bench_row *row, rs_text *csv) {
+  rs_csv_text(csv, row->job->name);
+  rs_csv_number(csv, (double)row->threads);
+  rs_csv_text(csv, row->isa);
+  rs_csv_number(csv, five_digits(row->seconds));
+  rs_csv_number(csv, five_digits(row->seconds_best));
+  rs_csv_number(csv, five_digits(row->rate));
+  rs_csv_text(csv, rs_limit_unit(row->job->limit));
+  rs_csv_text(csv, rs_limit_name(row->job->limit));
+  rs_csv_number(csv, five_digits(row->ceiling_rate));
+  rs_csv_number(csv, five_digits(row->fraction));
+  rs_csv_number(csv, five_digits(row->fraction_best));
+  rs_csv_number(csv, five_digits(row->nanoseconds));
+  rs_csv_text(csv, row->job->item);
+  rs_csv_number(csv, five_digits(row->others));
+  rs_csv_number(csv, (double)row->rounds);
+  rs_csv_number(csv, (double)row->contended);
+  rs_csv_end_row(csv);
+}
+
+void rs_bench_write(const rs_bench_row *rows, size_t count, rs_text *csv) {
+  rs_text_puts(csv, "job,threads,isa,seconds,seconds_best,rate,rate_unit,ceiling,ceiling_rate,fraction,fraction_best,"
+                    "nanoseconds_per_item,item,others_cpus,rounds,rounds_contended\n");
+  for (size_t i = 0; i < count; i++) put_row(&rows[i], csv);
 }
