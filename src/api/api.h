@@ -14,6 +14,14 @@
  * where there is none to say it. */
 ropescope_status rs_api_fail(ropescope_error **error, const rs_err *err, const rs_problems *problems);
 
+/* Ends the making of *object, which `release` frees: RS_OK, or what rs_api_fail returns, and *object is NULL. Clears
+ * `problems`, which may be NULL. */
+#define RS_API_END(status, object, release, error, err, problems)                                                      \
+  ((status) != RS_OK ? release(*(object)), *(object) = NULL : *(object), rs_api_end(status, error, err, problems))
+
+/* The same of what has no object. */
+ropescope_status rs_api_end(rs_status status, ropescope_error **error, const rs_err *err, rs_problems *problems);
+
 /* RS_INPUT where a struct of the caller's is NULL or of another size than `wanted`; `what` is its type. */
 rs_status rs_api_sized(const void *structure, size_t wanted, const char *what, rs_err *err);
 
@@ -31,15 +39,16 @@ static inline const char *rs_api_word(const char *word) {
   return word != NULL ? word : "";
 }
 
-/* Words that an object hands out. Zero-initialise. */
-typedef struct rs_api_strings {
-  char **items; /* owned, each by itself: they never move */
-  size_t count, capacity;
-} rs_api_strings;
+/* Words that an object hands out. */
+typedef rs_arena rs_api_strings;
+#define rs_api_strings_clear rs_arena_clear
 
-/* Takes the text over, whatever becomes of it, and returns its words; NULL: RS_MEMORY. */
+/* The words of a text, which is cleared; NULL: RS_MEMORY. */
 const char *rs_api_keep(rs_api_strings *strings, rs_text *text, rs_err *err);
-void rs_api_strings_clear(rs_api_strings *strings);
+
+/* What `hf` is where a file or text is the model: its path, kept in the arena, or what the text is called; NULL where
+ * both are. */
+rs_status rs_api_model_name(const char *file, const char *text, rs_arena *arena, const char **name, rs_err *err);
 
 /* The team of the calling thread: at most `threads` until rs_api_threads_restore gets what this returns; 0: all. */
 int rs_api_threads_limit(size_t threads);
@@ -134,11 +143,11 @@ rs_status rs_api_frame_fill(ropescope_frame *frame, const double *numbers, size_
 struct ropescope_recipe {
   rs_subject subject;
   const char *text, *warning;
-  ropescope_parameter *parameters; /* (parameter_count,) */
+  ropescope_parameter *parameters; /* (parameter_count,), as all words of the arena */
   size_t parameter_count;
   ropescope_layer_kind *kinds; /* (kind_count,) */
   size_t kind_count;
-  rs_api_strings words; /* that these point to */
+  rs_arena arena;
 };
 
 /* ---- statistics ------------------------------------------------------------------------------------------------ */
@@ -155,9 +164,10 @@ typedef struct rs_api_curve {
 
 struct ropescope_statistics {
   size_t heads, queries, bins;
-  double *values;           /* (heads, RS_API_OBSERVABLES, queries) */
-  double *edges;            /* (bins + 1,) */
-  double *mass;             /* (heads, queries, bins), or NULL */
+  double *values; /* (heads, RS_API_OBSERVABLES, queries), as the next two of the arena */
+  double *edges;  /* (bins + 1,) */
+  double *mass;   /* (heads, queries, bins), or NULL */
+  rs_arena arena;
   ropescope_frame *summary; /* NULL without metrics */
   rs_api_curve *curves;     /* (curve_count,) */
   size_t curve_count;
@@ -168,6 +178,7 @@ typedef struct rs_api_observed {
   const ropescope_attention *asked;
   rs_encoding *encoding;
   rs_mask mask;
+  rs_arena arena;               /* of queries and heads */
   size_t *queries, query_count; /* positions */
   size_t *edges, bins;          /* of distance */
   size_t kv_heads;

@@ -52,10 +52,7 @@ ropescope_status ropescope_array_open(const char *path, const char *tensor, rope
   rs_err err = {0};
   *array = rs_alloc(1, sizeof **array, &err);
   rs_status status = *array != NULL ? open_file(path, tensor, *array, &err) : RS_MEMORY;
-  if (status == RS_OK) return ROPESCOPE_OK;
-  ropescope_array_free(*array);
-  *array = NULL;
-  return rs_api_fail(error, &err, NULL);
+  return RS_API_END(status, array, ropescope_array_free, error, &err, NULL);
 }
 
 void ropescope_array_free(ropescope_array *array) {

@@ -35,7 +35,7 @@ struct rs_api_method {
   freq_bridge freq;
   bias_bridge bias;
   rs_param params[MOST_PARAMETERS];
-  rs_api_strings words;
+  rs_arena words;
 };
 
 /* The struct of the parameters. */
@@ -159,34 +159,27 @@ static rs_status check_spec(const ropescope_method_spec *spec, rs_err *err) {
   return RS_OK;
 }
 
-static const char *keep_word(rs_api_method *method, const char *word, rs_err *err) {
-  rs_text text = {0};
-  rs_text_puts(&text, rs_api_word(word));
-  return rs_api_keep(&method->words, &text, err);
+static const char *keep_word(rs_api_method *method, const char *word) {
+  return rs_arena_text(&method->words, rs_api_word(word));
 }
 
-static rs_status make_parameter(rs_api_method *method, const ropescope_parameter_spec *from, size_t index,
-                                rs_err *err) {
+static void make_parameter(rs_api_method *method, const ropescope_parameter_spec *from, size_t index) {
   char fallback[RS_NUMBER_CHARS];
   rs_number_format(from->fallback, fallback);
-  method->params[index] = (rs_param){.name = keep_word(method, from->name, err),
+  method->params[index] = (rs_param){.name = keep_word(method, from->name),
                                      .type = RS_REAL,
                                      .offset = index * sizeof(double),
-                                     .unit = keep_word(method, from->unit, err),
+                                     .unit = keep_word(method, from->unit),
                                      .min = from->min,
                                      .max = from->max,
-                                     .fallback = keep_word(method, fallback, err),
-                                     .summary = keep_word(method, from->summary, err)};
-  const rs_param *made = &method->params[index];
-  bool kept = made->name != NULL && made->unit != NULL && made->fallback != NULL && made->summary != NULL;
-  return kept ? RS_OK : RS_MEMORY;
+                                     .fallback = keep_word(method, fallback),
+                                     .summary = keep_word(method, from->summary)};
 }
 
-static rs_status make_method(const ropescope_method_spec *spec, rs_api_method *made, rs_err *err) {
-  const char *name = keep_word(made, spec->name, err), *summary = keep_word(made, spec->summary, err),
-             *reference = keep_word(made, spec->reference, err);
-  if (name == NULL || summary == NULL || reference == NULL) return RS_MEMORY;
-  for (size_t i = 0; i < spec->parameter_count; i++) RS_TRY(make_parameter(made, &spec->parameters[i], i, err));
+static void make_method(const ropescope_method_spec *spec, rs_api_method *made) {
+  const char *name = keep_word(made, spec->name), *summary = keep_word(made, spec->summary),
+             *reference = keep_word(made, spec->reference);
+  for (size_t i = 0; i < spec->parameter_count; i++) make_parameter(made, &spec->parameters[i], i);
   const rs_kind kind = {.name = name,
                         .summary = summary,
                         .reference = reference,
@@ -205,7 +198,6 @@ static rs_status make_method(const ropescope_method_spec *spec, rs_api_method *m
                              .pos = rs_method_find("rope")->pos,
                              .freq = spec->frequencies != NULL ? &made->freq.kind : NULL,
                              .bias = spec->bias != NULL ? &made->bias.kind : NULL};
-  return RS_OK;
 }
 
 rs_status rs_api_method_make(const ropescope_method_spec *spec, rs_api_method **method, rs_err *err) {
@@ -213,7 +205,8 @@ rs_status rs_api_method_make(const ropescope_method_spec *spec, rs_api_method **
   RS_TRY(check_spec(spec, err));
   rs_api_method *made = rs_alloc(1, sizeof *made, err);
   if (made == NULL) return RS_MEMORY;
-  rs_status status = make_method(spec, made, err);
+  make_method(spec, made);
+  rs_status status = rs_arena_check(&made->words, err);
   if (status == RS_OK)
     *method = made;
   else
@@ -223,7 +216,7 @@ rs_status rs_api_method_make(const ropescope_method_spec *spec, rs_api_method **
 
 void rs_api_method_free(rs_api_method *method) {
   if (method == NULL) return;
-  rs_api_strings_clear(&method->words);
+  rs_arena_clear(&method->words);
   free(method);
 }
 

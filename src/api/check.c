@@ -73,10 +73,7 @@ ropescope_status ropescope_check(const char *text, size_t length, const char *na
   if (status == RS_OK)
     status = text != NULL ? check_text(text, length, name != NULL ? name : "config.json", set, *findings, &err)
                           : check_file(name, set, *findings, &err);
-  if (status == RS_OK) return ROPESCOPE_OK;
-  ropescope_findings_free(*findings);
-  *findings = NULL;
-  return rs_api_fail(error, &err, NULL);
+  return RS_API_END(status, findings, ropescope_findings_free, error, &err, NULL);
 }
 
 void ropescope_findings_free(ropescope_findings *findings) {

@@ -39,22 +39,21 @@ char *rs_api_config_path(const char *path, rs_err *err) {
   return folder ? rs_path_join(path, "config.json", err) : rs_strdup(path, err);
 }
 
-const char *rs_api_keep(rs_api_strings *strings, rs_text *text, rs_err *err) {
-  rs_status status = rs_text_check(text, err);
-  char *words = status == RS_OK ? rs_strdup(rs_text_string(text), err) : NULL;
-  rs_text_clear(text);
-  if (words == NULL || RS_GROW(strings->items, &strings->capacity, strings->count + 1, err) != RS_OK) {
-    free(words);
-    return NULL;
-  }
-  strings->items[strings->count++] = words;
-  return words;
+rs_status rs_api_model_name(const char *file, const char *text, rs_arena *arena, const char **name, rs_err *err) {
+  *name = text == NULL ? NULL : file != NULL ? file : "config.json";
+  if (text != NULL || file == NULL) return RS_OK;
+  char *path = rs_api_config_path(file, err);
+  if (path == NULL) return RS_MEMORY;
+  *name = rs_arena_text(arena, path);
+  free(path);
+  return rs_arena_check(arena, err);
 }
 
-void rs_api_strings_clear(rs_api_strings *strings) {
-  for (size_t i = 0; i < strings->count; i++) free(strings->items[i]);
-  free(strings->items);
-  *strings = (rs_api_strings){0};
+const char *rs_api_keep(rs_api_strings *strings, rs_text *text, rs_err *err) {
+  const char *words = rs_text_check(text, err) == RS_OK ? rs_arena_text(strings, rs_text_string(text)) : NULL;
+  strings->failed |= words == NULL;
+  rs_text_clear(text);
+  return rs_arena_check(strings, err) == RS_OK ? words : NULL;
 }
 
 int rs_api_threads_limit(size_t threads) {

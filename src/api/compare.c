@@ -12,6 +12,7 @@ struct ropescope_comparison {
   rs_difference difference;
   rs_causes causes;
   ropescope_cause handed[RS_CAUSES];
+  rs_arena arena; /* of the model's path */
 };
 
 _Static_assert((int)ROPESCOPE_DIFFERS_FREQUENCY == RS_DIFFERS_FREQUENCY &&
@@ -67,17 +68,18 @@ static rs_compared compared(const rs_contender *side) {
                        .spectrum = &side->spectrum};
 }
 
-static rs_status compare(const entrants *given, const char *path, ropescope_comparison *out, rs_problems *problems,
-                         rs_err *err) {
+static rs_status compare(const entrants *given, ropescope_comparison *out, rs_problems *problems, rs_err *err) {
+  RS_TRY(check_entrants(given, err));
   const ropescope_contest *contest = given->contest;
   const ropescope_recipe *const *recipes = given->recipes;
   double tolerance = contest->tolerance > 0 ? contest->tolerance : USUAL_TOLERANCE;
-  const char *name = contest->file != NULL ? contest->file : "config.json";
+  const char *name;
+  RS_TRY(rs_api_model_name(contest->file, contest->text, &out->arena, &name, err));
   const rs_contest in = {
       .text = {recipes[0] != NULL ? recipes[0]->text : contest->a, recipes[1] != NULL ? recipes[1]->text : contest->b},
       .subject = {recipes[0] != NULL ? &recipes[0]->subject : NULL, recipes[1] != NULL ? &recipes[1]->subject : NULL},
       .layers = contest->layers,
-      .hf = contest->text != NULL ? name : path,
+      .hf = name,
       .preset = contest->preset,
       .hf_text = contest->text,
       .length = contest->length,
@@ -92,15 +94,6 @@ static rs_status compare(const entrants *given, const char *path, ropescope_comp
   return RS_OK;
 }
 
-static rs_status compare_named(const entrants *given, ropescope_comparison *out, rs_problems *problems, rs_err *err) {
-  RS_TRY(check_entrants(given, err));
-  if (given->contest->file == NULL || given->contest->text != NULL) return compare(given, NULL, out, problems, err);
-  char *path = rs_api_config_path(given->contest->file, err);
-  rs_status status = path != NULL ? compare(given, path, out, problems, err) : RS_MEMORY;
-  free(path);
-  return status;
-}
-
 ropescope_status ropescope_compare_recipes(const ropescope_contest *contest, const ropescope_recipe *a,
                                            const ropescope_recipe *b, ropescope_comparison **comparison,
                                            ropescope_error **error) {
@@ -108,13 +101,8 @@ ropescope_status ropescope_compare_recipes(const ropescope_contest *contest, con
   rs_problems problems = {0};
   rs_err err = {0};
   *comparison = rs_alloc(1, sizeof **comparison, &err);
-  rs_status status = *comparison != NULL ? compare_named(&given, *comparison, &problems, &err) : RS_MEMORY;
-  if (status == RS_OK) return ROPESCOPE_OK;
-  ropescope_status said = rs_api_fail(error, &err, &problems);
-  rs_problems_clear(&problems);
-  ropescope_comparison_free(*comparison);
-  *comparison = NULL;
-  return said;
+  rs_status status = *comparison != NULL ? compare(&given, *comparison, &problems, &err) : RS_MEMORY;
+  return RS_API_END(status, comparison, ropescope_comparison_free, error, &err, &problems);
 }
 
 ropescope_status ropescope_compare(const ropescope_contest *contest, ropescope_comparison **comparison,
@@ -125,6 +113,7 @@ ropescope_status ropescope_compare(const ropescope_contest *contest, ropescope_c
 void ropescope_comparison_free(ropescope_comparison *comparison) {
   if (comparison == NULL) return;
   rs_contest_clear(comparison->sides);
+  rs_arena_clear(&comparison->arena);
   free(comparison);
 }
 

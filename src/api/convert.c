@@ -58,12 +58,7 @@ ropescope_status ropescope_convert(const ropescope_recipe_source *source, const 
   *conversion = rs_alloc(1, sizeof **conversion, &err);
   rs_status status =
       *conversion != NULL ? convert(source, to, length, &(*conversion)->made, &problems, &err) : RS_MEMORY;
-  if (status == RS_OK) return ROPESCOPE_OK;
-  ropescope_conversion_free(*conversion);
-  *conversion = NULL;
-  ropescope_status said = rs_api_fail(error, &err, &problems);
-  rs_problems_clear(&problems);
-  return said;
+  return RS_API_END(status, conversion, ropescope_conversion_free, error, &err, &problems);
 }
 
 void ropescope_conversion_free(ropescope_conversion *conversion) {

@@ -102,12 +102,6 @@ static void read_lines(char *text, bool always, char *keys, ropescope_error *err
 
 /* ---- errors ------------------------------------------------------------------------------------------------------ */
 
-/* "problems\nsubject: message" */
-static void put_message(const rs_err *err, const rs_problems *problems, rs_text *text) {
-  if (problems != NULL && problems->text.length > 0) rs_text_printf(text, "%s\n", rs_text_string(&problems->text));
-  rs_text_printf(text, "%s%s%s", err->subject, *err->subject != '\0' ? ": " : "", err->message);
-}
-
 /* Room for problems, then for the message, each twice: as it is cut, and its keys. */
 static char *list_problems(const rs_err *err, const rs_problems *problems, ropescope_error *error) {
   const char *told = problems != NULL ? rs_text_string(&problems->text) : "";
@@ -126,7 +120,8 @@ static ropescope_error *make_error(const rs_err *err, const rs_problems *problem
   rs_text text = {0};
   ropescope_error *error = rs_alloc(1, sizeof *error, NULL);
   if (error == NULL) return NULL;
-  put_message(err, problems, &text);
+  if (problems != NULL && problems->text.length > 0) rs_text_printf(&text, "%s\n", rs_text_string(&problems->text));
+  rs_text_printf(&text, "%s%s%s", err->subject, *err->subject != '\0' ? ": " : "", err->message);
   error->status = (ropescope_status)err->status;
   snprintf(error->subject, sizeof error->subject, "%s", err->subject);
   error->message = text.data;
@@ -144,6 +139,12 @@ ropescope_status rs_api_fail(ropescope_error **error, const rs_err *err, const r
   ropescope_error *made = cut ? NULL : make_error(err, problems);
   *error = made != NULL ? made : &no_memory;
   return (*error)->status;
+}
+
+ropescope_status rs_api_end(rs_status status, ropescope_error **error, const rs_err *err, rs_problems *problems) {
+  ropescope_status said = status == RS_OK ? ROPESCOPE_OK : rs_api_fail(error, err, problems);
+  if (problems != NULL) rs_problems_clear(problems);
+  return said;
 }
 
 ropescope_status ropescope_error_status(const ropescope_error *error) {

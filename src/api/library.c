@@ -39,22 +39,15 @@ void ropescope_library_free(ropescope_library *library) {
   free(library);
 }
 
-static rs_status make_room(ropescope_library *library, rs_err *err) {
-  RS_TRY(RS_GROW(library->methods, &library->method_room, library->count + 1, err));
-  return RS_GROW(library->list, &library->list_room, library->count + 1, err);
-}
-
-static bool is_taken(const ropescope_library *library, const char *name) {
-  const rs_method_list mine = rs_api_methods(library);
-  return rs_method_find_in(&mine, name) != NULL || strcmp(name, RS_PUBLISHED) == 0 || strcmp(name, RS_TRAINED) == 0;
-}
-
 static rs_status add(ropescope_library *library, const ropescope_method_spec *spec, rs_err *err) {
   rs_api_method *method;
-  RS_TRY(make_room(library, err));
+  RS_TRY(RS_GROW(library->methods, &library->method_room, library->count + 1, err));
+  RS_TRY(RS_GROW(library->list, &library->list_room, library->count + 1, err));
   RS_TRY(rs_api_method_make(spec, &method, err));
   const rs_method *made = rs_api_method_of(method);
-  if (is_taken(library, made->name)) {
+  const rs_method_list mine = rs_api_methods(library);
+  if (rs_method_find_in(&mine, made->name) != NULL || strcmp(made->name, RS_PUBLISHED) == 0 ||
+      strcmp(made->name, RS_TRAINED) == 0) {
     rs_status status = rs_fail_on(err, RS_INPUT, "name", "%s is taken: there is such a method", made->name);
     rs_api_method_free(method);
     return status;
@@ -67,8 +60,7 @@ static rs_status add(ropescope_library *library, const ropescope_method_spec *sp
 ropescope_status ropescope_library_add_method(ropescope_library *library, const ropescope_method_spec *spec,
                                               ropescope_error **error) {
   rs_err err = {0};
-  rs_status status = add(library, spec, &err);
-  return status == RS_OK ? ROPESCOPE_OK : rs_api_fail(error, &err, NULL);
+  return rs_api_end(add(library, spec, &err), error, &err, NULL);
 }
 
 /* ---- names to choose from ---------------------------------------------------------------------------------------- */

@@ -34,17 +34,14 @@ static rs_status find_numbers(const rs_api_part *part, double **spare, const dou
   return rs_api_part_check(part, *numbers, err);
 }
 
-/* Of neighbouring queries the rows are the array's own. */
-static bool are_neighbours(const rs_api_observed *o) {
-  return o->queries[o->query_count - 1] - o->queries[0] == o->query_count - 1 && o->queries[0] == o->asked->first_query;
-}
-
 static rs_status read_head(const rs_api_observed *o, size_t head, room *r, rs_attention_job *job, rs_err *err) {
   const ropescope_attention *asked = o->asked;
+  size_t first = o->queries[0], last = o->queries[o->query_count - 1];
+  bool neighbours = last - first == o->query_count - 1 && first == asked->first_query; /* their rows are the array's */
   const rs_api_part q = {.rows = &asked->q,
                          .name = "q",
                          .head = head,
-                         .tokens = are_neighbours(o) ? NULL : o->queries,
+                         .tokens = neighbours ? NULL : o->queries,
                          .first = asked->first_query,
                          .count = o->query_count,
                          .dims = asked->head_dim,

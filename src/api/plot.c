@@ -36,10 +36,7 @@ ropescope_status ropescope_plot(const ropescope_results *results, ropescope_pict
   rs_err err = {0};
   *pictures = rs_alloc(1, sizeof **pictures, &err);
   rs_status status = *pictures != NULL ? draw(results, *pictures, &err) : RS_MEMORY;
-  if (status == RS_OK) return ROPESCOPE_OK;
-  ropescope_pictures_free(*pictures);
-  *pictures = NULL;
-  return rs_api_fail(error, &err, NULL);
+  return RS_API_END(status, pictures, ropescope_pictures_free, error, &err, NULL);
 }
 
 void ropescope_pictures_free(ropescope_pictures *pictures) {

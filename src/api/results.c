@@ -11,16 +11,13 @@
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-static bool is_csv(const char *name) {
-  size_t length = strlen(name);
-  return length > 4 && strcmp(name + length - 4, ".csv") == 0;
-}
-
 static rs_status read_file(const char *path, const char *name, rs_api_file *file, rs_err *err) {
   *file = (rs_api_file){.name = rs_strdup(name, err)};
   if (file->name == NULL) return RS_MEMORY;
   RS_TRY(rs_results_read(path, RS_LARGEST_TABLE, &file->data, &file->length, err));
-  return is_csv(name) ? rs_api_frame_make(file->data, file->length, path, &file->frame, err) : RS_OK;
+  size_t length = strlen(name);
+  bool csv = length > 4 && strcmp(name + length - 4, ".csv") == 0;
+  return csv ? rs_api_frame_make(file->data, file->length, path, &file->frame, err) : RS_OK;
 }
 
 static rs_status add_file(ropescope_results *results, const char *directory, const char *name, rs_err *err) {
@@ -122,8 +119,7 @@ rs_status rs_api_results_read(const char *directory, ropescope_results **results
 
 ropescope_status ropescope_results_open(const char *directory, ropescope_results **results, ropescope_error **error) {
   rs_err err = {0};
-  rs_status status = rs_api_results_read(directory, results, &err);
-  return status == RS_OK ? ROPESCOPE_OK : rs_api_fail(error, &err, NULL);
+  return rs_api_end(rs_api_results_read(directory, results, &err), error, &err, NULL);
 }
 
 void ropescope_results_free(ropescope_results *results) {

@@ -86,7 +86,5 @@ ropescope_status ropescope_run(const ropescope_library *library, const char *tex
   if (status == RS_OK) status = load(&beside, text, name, options, &experiment, &problems, &err);
   if (status == RS_OK) status = run(experiment, options, results, &err);
   rs_experiment_free(experiment);
-  ropescope_status said = status == RS_OK ? ROPESCOPE_OK : rs_api_fail(error, &err, &problems);
-  rs_problems_clear(&problems);
-  return said;
+  return rs_api_end(status, error, &err, &problems);
 }

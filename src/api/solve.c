@@ -8,6 +8,7 @@
 struct ropescope_solution {
   rs_solution solved;
   ropescope_remark remarks[RS_COUNT(((rs_solution *)0)->rows)];
+  rs_arena arena; /* of the model's path */
 };
 
 _Static_assert((int)ROPESCOPE_SOLVE_BASE == RS_SOLVE_BASE && (int)ROPESCOPE_SOLVE_FACTOR == RS_SOLVE_FACTOR &&
@@ -61,15 +62,17 @@ static rs_status check_parts(const rs_question *question, rs_err *err) {
   return RS_OK;
 }
 
-static rs_status solve(const ropescope_question *question, const char *path, ropescope_solution *solution,
-                       rs_problems *problems, rs_err *err) {
-  const char *name = question->file != NULL ? question->file : "config.json";
+static rs_status solve(const ropescope_question *question, ropescope_solution *solution, rs_problems *problems,
+                       rs_err *err) {
+  const char *name;
+  RS_TRY(check_members(question, err));
+  RS_TRY(rs_api_model_name(question->file, question->text, &solution->arena, &name, err));
   const rs_question in = {.sought = (rs_sought)question->sought,
                           .criterion = (rs_criterion)question->criterion,
                           .length = question->length,
                           .base = question->base,
                           .head_dim = question->head_dim,
-                          .hf = question->text != NULL ? name : path,
+                          .hf = name,
                           .preset = question->preset,
                           .hf_text = question->text,
                           .layers = question->layers,
@@ -81,31 +84,17 @@ static rs_status solve(const ropescope_question *question, const char *path, rop
   return RS_OK;
 }
 
-static rs_status solve_named(const ropescope_question *question, ropescope_solution *solution, rs_problems *problems,
-                             rs_err *err) {
-  RS_TRY(check_members(question, err));
-  if (question->file == NULL || question->text != NULL) return solve(question, NULL, solution, problems, err);
-  char *path = rs_api_config_path(question->file, err);
-  rs_status status = path != NULL ? solve(question, path, solution, problems, err) : RS_MEMORY;
-  free(path);
-  return status;
-}
-
 ropescope_status ropescope_solve(const ropescope_question *question, ropescope_solution **solution,
                                  ropescope_error **error) {
   rs_problems problems = {0};
   rs_err err = {0};
   *solution = rs_alloc(1, sizeof **solution, &err);
-  rs_status status = *solution != NULL ? solve_named(question, *solution, &problems, &err) : RS_MEMORY;
-  if (status == RS_OK) return ROPESCOPE_OK;
-  ropescope_status said = rs_api_fail(error, &err, &problems);
-  rs_problems_clear(&problems);
-  ropescope_solution_free(*solution);
-  *solution = NULL;
-  return said;
+  rs_status status = *solution != NULL ? solve(question, *solution, &problems, &err) : RS_MEMORY;
+  return RS_API_END(status, solution, ropescope_solution_free, error, &err, &problems);
 }
 
 void ropescope_solution_free(ropescope_solution *solution) {
+  if (solution != NULL) rs_arena_clear(&solution->arena);
   free(solution);
 }
 

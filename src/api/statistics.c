@@ -43,8 +43,10 @@ static rs_status find_queries(rs_api_observed *o, rs_err *err) {
                       asked->first_query, asked->length);
   o->query_count = asked->queries != NULL ? asked->query_count : rows;
   if (o->query_count == 0) return rs_fail_on(err, RS_INPUT, "query_count", "is 0: no query is observed");
-  o->queries = rs_alloc(o->query_count, sizeof *o->queries, err);
-  if (o->queries == NULL) return RS_MEMORY;
+  o->queries = rs_arena_take(&o->arena, o->query_count, sizeof *o->queries);
+  o->heads = rs_arena_take(&o->arena, asked->heads, sizeof *o->heads);
+  RS_TRY(rs_arena_check(&o->arena, err));
+  for (size_t h = 0; h < asked->heads; h++) o->heads[h] = h;
   for (size_t i = 0; i < o->query_count; i++) {
     size_t position = asked->queries != NULL ? asked->queries[i] : asked->first_query + i;
     o->queries[i] = position;
@@ -123,9 +125,6 @@ static rs_status prepare(rs_api_observed *o, rs_problems *problems, rs_err *err)
   RS_TRY(find_mask(o, err));
   RS_TRY(find_metrics(o, problems, err));
   RS_TRY(find_tables(o, err));
-  o->heads = rs_alloc(asked->heads, sizeof *o->heads, err);
-  if (o->heads == NULL) return RS_MEMORY;
-  for (size_t h = 0; h < asked->heads; h++) o->heads[h] = h;
   return rs_api_metrics_begin(o, err);
 }
 
@@ -136,27 +135,27 @@ static void observed_clear(rs_api_observed *o) {
   }
   rs_variants_clear(&o->metrics);
   rs_encoding_free(o->encoding);
-  free(o->queries);
+  rs_arena_clear(&o->arena);
   free(o->edges);
-  free(o->heads);
   free(o->states);
   free(o->results);
 }
 
 /* ---- what comes of it -------------------------------------------------------------------------------------------- */
 
-static rs_status make_room(const rs_api_observed *o, ropescope_statistics *statistics, rs_err *err) {
+static rs_status observe(rs_api_observed *o, ropescope_statistics *statistics, rs_problems *problems, rs_err *err) {
+  RS_TRY(prepare(o, problems, err));
   size_t rows = o->asked->heads * o->query_count;
   statistics->heads = o->asked->heads;
   statistics->queries = o->query_count;
   statistics->bins = o->bins;
-  statistics->values = rs_alloc(rows, RS_API_OBSERVABLES * sizeof(double), err);
-  statistics->edges = rs_alloc(o->bins + 1, sizeof(double), err);
-  if (o->asked->by_distance) statistics->mass = rs_alloc(rows, o->bins * sizeof(double), err);
-  if (statistics->values == NULL || statistics->edges == NULL || (o->asked->by_distance && statistics->mass == NULL))
-    return RS_MEMORY;
+  statistics->values = rs_arena_take(&statistics->arena, rows, RS_API_OBSERVABLES * sizeof(double));
+  statistics->edges = rs_arena_take(&statistics->arena, o->bins + 1, sizeof(double));
+  if (o->asked->by_distance) statistics->mass = rs_arena_take(&statistics->arena, rows, o->bins * sizeof(double));
+  RS_TRY(rs_arena_check(&statistics->arena, err));
   for (size_t b = 0; b <= o->bins; b++) statistics->edges[b] = (double)o->edges[b];
-  return RS_OK;
+  RS_TRY(rs_api_observe(o, statistics, err));
+  return rs_api_metrics_end(o, statistics, err);
 }
 
 ropescope_status ropescope_statistics_create(const ropescope_attention *attention, ropescope_statistics **statistics,
@@ -167,18 +166,10 @@ ropescope_status ropescope_statistics_create(const ropescope_attention *attentio
   int threads =
       rs_api_threads_limit(attention != NULL && attention->size == sizeof *attention ? attention->threads : 0);
   *statistics = rs_alloc(1, sizeof **statistics, &err);
-  rs_status status = *statistics != NULL ? prepare(&observed, &problems, &err) : RS_MEMORY;
-  if (status == RS_OK) status = make_room(&observed, *statistics, &err);
-  if (status == RS_OK) status = rs_api_observe(&observed, *statistics, &err);
-  if (status == RS_OK) status = rs_api_metrics_end(&observed, *statistics, &err);
+  rs_status status = *statistics != NULL ? observe(&observed, *statistics, &problems, &err) : RS_MEMORY;
   observed_clear(&observed);
   rs_api_threads_restore(threads);
-  if (status == RS_OK) return ROPESCOPE_OK;
-  ropescope_statistics_free(*statistics);
-  *statistics = NULL;
-  ropescope_status said = rs_api_fail(error, &err, &problems);
-  rs_problems_clear(&problems);
-  return said;
+  return RS_API_END(status, statistics, ropescope_statistics_free, error, &err, &problems);
 }
 
 void ropescope_statistics_free(ropescope_statistics *statistics) {
@@ -186,9 +177,7 @@ void ropescope_statistics_free(ropescope_statistics *statistics) {
   for (size_t i = 0; i < statistics->curve_count; i++) rs_api_frame_free(statistics->curves[i].frame);
   rs_api_frame_free(statistics->summary);
   free(statistics->curves);
-  free(statistics->values);
-  free(statistics->edges);
-  free(statistics->mass);
+  rs_arena_clear(&statistics->arena);
   free(statistics);
 }
 

@@ -9,23 +9,19 @@ struct ropescope_tables {
   double logit_factor;
 };
 
-/* What the frequencies put on the logits. */
-static rs_status find_factor(const rs_encoding *encoding, const rs_model *model, double *factor, rs_err *err) {
-  size_t pairs = encoding->rotary_dim / 2;
-  *factor = 1;
-  if (encoding->method->freq == NULL) return RS_OK;
-  rs_freq_out out = {.omega = rs_alloc(pairs, sizeof(double), err)};
-  if (out.omega == NULL) return RS_MEMORY;
-  rs_status status = rs_frequencies_at(encoding, model, encoding->length, &out, err);
-  *factor = out.logit_factor;
-  free(out.omega);
-  return status;
-}
-
+/* Also what the frequencies put on the logits. */
 static rs_status fill(const rs_subject *subject, size_t length, ropescope_tables *tables, rs_err *err) {
   RS_TRY(rs_encoding_create(&subject->recipe, &subject->model, length > 0 ? length : subject->length, &subject->tokens,
                             &subject->precision, &tables->encoding, err));
-  return find_factor(tables->encoding, &subject->model, &tables->logit_factor, err);
+  const rs_encoding *encoding = tables->encoding;
+  tables->logit_factor = 1;
+  if (encoding->method->freq == NULL) return RS_OK;
+  rs_freq_out out = {.omega = rs_alloc(encoding->rotary_dim / 2, sizeof(double), err)};
+  if (out.omega == NULL) return RS_MEMORY;
+  rs_status status = rs_frequencies_at(encoding, &subject->model, encoding->length, &out, err);
+  tables->logit_factor = out.logit_factor;
+  free(out.omega);
+  return status;
 }
 
 ropescope_status ropescope_tables_create(const ropescope_recipe *recipe, size_t length, ropescope_tables **tables,
@@ -33,10 +29,7 @@ ropescope_status ropescope_tables_create(const ropescope_recipe *recipe, size_t 
   rs_err err = {0};
   *tables = rs_alloc(1, sizeof **tables, &err);
   rs_status status = *tables != NULL ? fill(&recipe->subject, length, *tables, &err) : RS_MEMORY;
-  if (status == RS_OK) return ROPESCOPE_OK;
-  ropescope_tables_free(*tables);
-  *tables = NULL;
-  return rs_api_fail(error, &err, NULL);
+  return RS_API_END(status, tables, ropescope_tables_free, error, &err, NULL);
 }
 
 void ropescope_tables_free(ropescope_tables *tables) {
@@ -138,10 +131,6 @@ static rs_status check_tokens(const rs_encoding *encoding, size_t begin, size_t 
   return rs_fail(err, RS_INPUT, "tokens %zu to %zu are not among %zu", begin, end, encoding->length);
 }
 
-static ropescope_status report(ropescope_error **error, const rs_err *err) {
-  return err->status == RS_OK ? ROPESCOPE_OK : rs_api_fail(error, err, NULL);
-}
-
 /* Where one of both is not wanted it is made all the same. */
 static rs_status fill_turns(const rs_encoding *encoding, rs_side side, size_t view, size_t begin, size_t end,
                             double *cosine, double *sine, rs_err *err) {
@@ -167,7 +156,7 @@ ropescope_status ropescope_tables_cos_sin(const ropescope_tables *tables, ropesc
     (void)fill_turns(&of_head, side == ROPESCOPE_QUERY ? RS_QUERY_SIDE : RS_KEY_SIDE, view, begin, end, cosine, sine,
                      &err);
   }
-  return report(error, &err);
+  return rs_api_end(err.status, error, &err, NULL);
 }
 
 ropescope_status ropescope_tables_bias(const ropescope_tables *tables, size_t head, size_t query, size_t begin,
@@ -178,7 +167,7 @@ ropescope_status ropescope_tables_bias(const ropescope_tables *tables, size_t he
   (void)check_index("query", query, encoding->length, &err);
   (void)check_tokens(encoding, begin, end, &err);
   if (err.status == RS_OK && begin < end) rs_encoding_bias_row(encoding, head, query, begin, end, out);
-  return report(error, &err);
+  return rs_api_end(err.status, error, &err, NULL);
 }
 
 ropescope_status ropescope_tables_embedding(const ropescope_tables *tables, size_t begin, size_t count, double *out,
@@ -189,5 +178,5 @@ ropescope_status ropescope_tables_embedding(const ropescope_tables *tables, size
     (void)rs_fail(&err, RS_INPUT, "%zu tokens from %zu are not among %zu", count, begin, encoding->length);
   else if (count > 0)
     (void)rs_encoding_embed(encoding, begin, count, out, &err);
-  return report(error, &err);
+  return rs_api_end(err.status, error, &err, NULL);
 }
