@@ -1,7 +1,6 @@
 /* The answer to one question, as JSON. */
 #include "explore.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static void write_model(const rs_asked *asked, rs_json *json) {

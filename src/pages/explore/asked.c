@@ -1,8 +1,6 @@
 /* What a query asks: a model, a recipe with what was given of it, a length. */
 #include "explore.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LARGEST_HEAD = 1024 };
@@ -63,11 +61,6 @@ static rs_status read_count(const rs_query *query, const char *name, double leas
 
 /* ---- the model --------------------------------------------------------------------------------------------------- */
 
-static rs_status copy_word(const char *word, char **copy, rs_err *err) {
-  *copy = word != NULL ? rs_strdup(word, err) : NULL;
-  return word == NULL || *copy != NULL ? RS_OK : RS_MEMORY;
-}
-
 /* The explorer's own model where the query names none. */
 static rs_status find_model(const rs_query *query, rs_asked *asked, rs_err *err) {
   const rs_explorer *explorer = asked->explorer;
@@ -77,8 +70,9 @@ static rs_status find_model(const rs_query *query, rs_asked *asked, rs_err *err)
   if (file && explorer->hf == NULL)
     return rs_fail_on(err, RS_INPUT, "model", "is no file here (explore --hf FILE would bring one)");
   const char *preset = file ? NULL : word != NULL ? word : explorer->preset;
-  RS_TRY(copy_word(preset, &asked->preset, err));
-  RS_TRY(copy_word(layers, &asked->layers, err));
+  if (preset != NULL) asked->preset = rs_arena_text(&asked->words, preset);
+  if (layers != NULL) asked->layers = rs_arena_text(&asked->words, layers);
+  RS_TRY(rs_arena_check(&asked->words, err));
   bool own = preset == NULL || (explorer->preset != NULL && strcmp(preset, explorer->preset) == 0);
   if (!own && rs_preset_profile(preset, &asked->profile, &why) != RS_OK)
     return rs_fail_on(err, why.status, "model", "%s", why.message);
@@ -171,8 +165,7 @@ rs_status rs_asked_read(const rs_explorer *explorer, const rs_query *query, rs_a
 }
 
 void rs_asked_clear(rs_asked *asked) {
-  free(asked->preset);
-  free(asked->layers);
+  rs_arena_clear(&asked->words);
   rs_profile_clear(&asked->profile);
   rs_model_clear(&asked->model);
   rs_recipe_clear(&asked->given);

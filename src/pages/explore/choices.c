@@ -2,14 +2,8 @@
 #include "explore.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the explorer ------------------------------------------------------------------------------------------------ */
-
-static rs_status keep(const char *word, char **copy, rs_err *err) {
-  *copy = word != NULL ? rs_strdup(word, err) : NULL;
-  return word == NULL || *copy != NULL ? RS_OK : RS_MEMORY;
-}
 
 /* What a query must hold has room in it. */
 static rs_status check_lists(const rs_recipe *recipe, rs_err *err) {
@@ -27,9 +21,10 @@ static rs_status fill(const rs_subject_in *in, rs_explorer *explorer, rs_problem
   if (explorer->start.length > RS_EXPLORE_LONGEST) explorer->start.length = RS_EXPLORE_LONGEST;
   explorer->piped = in->hf_text != NULL;
   explorer->written = in->method != NULL;
-  RS_TRY(keep(in->hf, &explorer->hf, err));
-  RS_TRY(keep(in->hf == NULL ? in->preset : NULL, &explorer->preset, err));
-  RS_TRY(keep(in->layers, &explorer->layers, err));
+  if (in->hf != NULL) explorer->hf = rs_arena_text(&explorer->words, in->hf);
+  if (in->hf == NULL && in->preset != NULL) explorer->preset = rs_arena_text(&explorer->words, in->preset);
+  if (in->layers != NULL) explorer->layers = rs_arena_text(&explorer->words, in->layers);
+  RS_TRY(rs_arena_check(&explorer->words, err));
   return explorer->written ? check_lists(&explorer->start.recipe, err) : RS_OK;
 }
 
@@ -46,9 +41,7 @@ rs_status rs_explorer_create(const rs_subject_in *in, rs_explorer **explorer, rs
 void rs_explorer_free(rs_explorer *explorer) {
   if (explorer == NULL) return;
   rs_subject_clear(&explorer->start);
-  free(explorer->hf);
-  free(explorer->preset);
-  free(explorer->layers);
+  rs_arena_clear(&explorer->words);
   free(explorer);
 }
 

@@ -9,6 +9,7 @@
 struct rs_explorer {
   rs_subject start; /* its length is at most RS_EXPLORE_LONGEST */
   size_t length;    /* that it had before */
+  rs_arena words;   /* those that follow */
   char *hf;         /* the file as it was named; NULL: a preset */
   char *preset;     /* NULL: a file */
   char *layers;     /* NULL: the chosen ones */
@@ -50,6 +51,7 @@ void rs_query_add(rs_text *text, const char *name, const char *value);
 /* What a query asks. Release with rs_asked_clear. */
 typedef struct rs_asked {
   const rs_explorer *explorer;
+  rs_arena words;     /* the two that follow */
   char *preset;       /* NULL: the explorer's file */
   char *layers;       /* NULL: the chosen ones */
   rs_profile profile; /* of the preset; without kinds: the explorer's own */

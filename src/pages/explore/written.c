@@ -1,8 +1,6 @@
 /* How to get the same again: a command, and a config. */
 #include "explore.h"
 
-#include <string.h>
-
 /* The recipe as it was given: "{name: yarn, factor: 8}". What a model publishes or a default is, is not written. */
 static void put_given(const rs_recipe *given, rs_text *text) {
   rs_text_printf(text, "{name: %s", given->method->name);

@@ -2,7 +2,6 @@
  * layout, as they are in the config, which manifest.json holds whole, or things that have numbers alone. */
 #include "data.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define TIMES " \u00d7 "

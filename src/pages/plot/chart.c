@@ -6,7 +6,6 @@
 #include "words.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PLOT_WIDTH = 440, PLOT_HEIGHT = 310, PLOT_TALLEST = 430, LEGEND_GAP = 24, LABEL_GAP = 4 };

@@ -7,7 +7,6 @@
 #include "words.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 440, ROW_LEAST = 26, ROW_GAP = 9, DODGE = 10, LEGEND_GAP = 24, CAP = 3, NO_DATA_SIZE = 12 };

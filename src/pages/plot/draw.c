@@ -5,7 +5,6 @@
 #include "words.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_CATEGORIES = 512 }; /* rows; further ones have no place */

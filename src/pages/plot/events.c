@@ -5,7 +5,6 @@
 #include "data.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {

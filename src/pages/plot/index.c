@@ -100,15 +100,6 @@ static rs_status split_list(char *list, char ***files, size_t *count, rs_err *er
   return RS_OK;
 }
 
-/* Whether there is a page of this name that somebody else has made. */
-static rs_status look_for_foreign(const char *folder, bool *foreign, rs_err *err) {
-  char *page;
-  RS_TRY(read_file(folder, "index.html", LIST_LIMIT, &page, err));
-  *foreign = page != NULL && strstr(page, MARK) == NULL;
-  free(page);
-  return RS_OK;
-}
-
 static rs_status write_page(const char *folder, const char *name, char *const *files, size_t count, rs_err *err) {
   rs_text page = {0};
   char *path = rs_path_join(folder, "index.html", err);
@@ -121,10 +112,11 @@ static rs_status write_page(const char *folder, const char *name, char *const *f
 }
 
 rs_status rs_plot_index_write(const char *folder, const char *name, rs_err *err) {
-  char **files = NULL, *list;
+  char **files = NULL, *list, *page;
   size_t count = 0;
-  bool foreign = false;
-  RS_TRY(look_for_foreign(folder, &foreign, err));
+  RS_TRY(read_file(folder, "index.html", LIST_LIMIT, &page, err));
+  bool foreign = page != NULL && strstr(page, MARK) == NULL; /* somebody else has made it */
+  free(page);
   if (foreign) return RS_OK;
   RS_TRY(read_file(folder, ".drawn", LIST_LIMIT, &list, err));
   rs_status status = list != NULL ? split_list(list, &files, &count, err) : RS_OK;

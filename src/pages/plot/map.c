@@ -3,7 +3,6 @@
 #include "choice.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the rows of a chart ----------------------------------------------------------------------------------------- */

@@ -133,9 +133,12 @@ int rs_plot_methods_order(const void *left, const void *right) {
 
 rs_status rs_plot_methods_sort(rs_plot_data *data, rs_err *err) {
   size_t count = data->methods.count;
-  char **before = rs_alloc(count, sizeof *before, err);
-  size_t *places = rs_alloc(count, sizeof *places, err);
-  if (before != NULL && places != NULL && count > 0) {
+  if (count == 0) return RS_OK;
+  rs_arena memory = {0};
+  char **before = rs_arena_take(&memory, count, sizeof *before);
+  size_t *places = rs_arena_take(&memory, count, sizeof *places);
+  rs_status status = rs_arena_check(&memory, err);
+  if (status == RS_OK) {
     memcpy(before, data->methods.items, count * sizeof *before);
     qsort(data->methods.items, count, sizeof *before, rs_plot_methods_order);
     for (size_t i = 0; i < count; i++)
@@ -144,9 +147,7 @@ rs_status rs_plot_methods_sort(rs_plot_data *data, rs_err *err) {
       for (size_t i = 0; i < data->files[f].cell_count; i++)
         data->files[f].cells[i].method = places[data->files[f].cells[i].method];
   }
-  rs_status status = before != NULL && places != NULL ? RS_OK : RS_MEMORY;
-  free(before);
-  free(places);
+  rs_arena_clear(&memory);
   return status;
 }
 

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { BAR_GAP = 26, ROW_GAP = 5, ROW_LEAST = 20, BAR_LEAST = 120, BAR_TALLEST = 300 };
 enum { VALUE_SIZE = 12, VALUE_ROOM = 8, VALUE_LONGEST = 4 };

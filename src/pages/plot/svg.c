@@ -5,7 +5,6 @@
 #include "io/io.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { PER_LINE = 8 }; /* points on one line of the file */
 

@@ -34,6 +34,7 @@ typedef struct report_line {
 
 /* Zero-initialise; release with report_results_clear, after a failure too. */
 typedef struct report_results {
+  rs_arena memory;       /* of columns, lines and means */
   const char *directory; /* borrowed */
   const char *label;     /* its last part, or all of it where that is another's too; borrowed */
   rs_tree *manifest, *config;

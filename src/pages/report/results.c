@@ -56,8 +56,8 @@ static const rs_node *columns_of(const rs_node *root, const char *file) {
 }
 
 static rs_status read_columns(report_results *results, const rs_node *columns, rs_err *err) {
-  results->columns = rs_alloc(columns->count, sizeof *results->columns, err);
-  if (results->columns == NULL) return RS_MEMORY;
+  results->columns = rs_arena_take(&results->memory, columns->count, sizeof *results->columns);
+  RS_TRY(rs_arena_check(&results->memory, err));
   for (size_t i = 0; i < columns->count; i++) {
     const rs_node *node = &columns->items[i];
     const char *name = report_member(node, "name"), *role = report_member(node, "role"),
@@ -122,11 +122,6 @@ static size_t line_of(report_results *results, size_t row, size_t *slots, size_t
   return slots[slot] - 1;
 }
 
-static bool is_ok(const report_results *results, size_t row) {
-  const char *status = report_field(results, "status", row);
-  return *status == '\0' || strcmp(status, "ok") == 0;
-}
-
 static rs_status read_number(const report_results *results, const report_column *column, size_t row, double *value,
                              rs_err *err) {
   const char *text = field_of(results, column->place, row);
@@ -139,7 +134,8 @@ static rs_status read_number(const report_results *results, const report_column 
 /* Sums and counts of the values of one row. */
 static rs_status add_row(report_results *results, size_t row, report_line *line, size_t *counts, rs_err *err) {
   line->rows++;
-  if (!is_ok(results, row)) {
+  const char *state = report_field(results, "status", row);
+  if (*state != '\0' && strcmp(state, "ok") != 0) {
     line->bad++;
     return RS_OK;
   }
@@ -178,21 +174,17 @@ static rs_status fill_lines(report_results *results, size_t *of_row, size_t *cou
 }
 
 static rs_status read_lines(report_results *results, rs_err *err) {
+  rs_arena *memory = &results->memory;
   size_t rows = results->table->rows, room = 16;
   while (room < 2 * rows) room *= 2;
-  size_t *slots = rs_alloc(room, sizeof *slots, err), *of_row = rs_alloc(rows, sizeof *of_row, err), *counts = NULL;
-  results->lines = rs_alloc(rows, sizeof *results->lines, err);
-  rs_status status = slots != NULL && of_row != NULL && results->lines != NULL ? RS_OK : RS_MEMORY;
-  for (size_t row = 0; row < rows && status == RS_OK; row++) of_row[row] = line_of(results, row, slots, room);
-  if (status == RS_OK) {
-    counts = rs_alloc(results->line_count * results->count, sizeof *counts, err);
-    results->means = rs_alloc(results->line_count * results->count, sizeof *results->means, err);
-    status = counts != NULL && results->means != NULL ? fill_lines(results, of_row, counts, err) : RS_MEMORY;
-  }
-  free(slots);
-  free(of_row);
-  free(counts);
-  return status;
+  size_t *slots = rs_arena_take(memory, room, sizeof *slots), *of_row = rs_arena_take(memory, rows, sizeof *of_row);
+  results->lines = rs_arena_take(memory, rows, sizeof *results->lines);
+  RS_TRY(rs_arena_check(memory, err));
+  for (size_t row = 0; row < rows; row++) of_row[row] = line_of(results, row, slots, room);
+  size_t values = results->line_count * results->count, *counts = rs_arena_take(memory, values, sizeof *counts);
+  results->means = rs_arena_take(memory, values, sizeof *results->means);
+  RS_TRY(rs_arena_check(memory, err));
+  return fill_lines(results, of_row, counts, err);
 }
 
 /* ---- the folder -------------------------------------------------------------------------------------------------- */
@@ -241,8 +233,6 @@ void report_results_clear(report_results *results) {
   rs_tree_free(results->manifest);
   rs_tree_free(results->config);
   rs_table_free(results->table);
-  free(results->columns);
-  free(results->lines);
-  free(results->means);
+  rs_arena_clear(&results->memory);
   *results = (report_results){0};
 }
