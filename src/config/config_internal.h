@@ -42,7 +42,7 @@ char *rs_model_file(char *word);
  * "b" and "a/b" of x/a/b/config.json. Cut where `out` (size) ends. Returns how many parts were written. */
 size_t rs_file_stem(const char *file, size_t parts, char *out, size_t size);
 
-/* ---- config internal ------------------------------------------------------------------------------------------- */
+/* ---- parts of the check ---------------------------------------------------------------------------------------- */
 
 /* The parts of the config check. Each reads one key of the config into the experiment and reports what is wrong. */
 

@@ -44,7 +44,7 @@ void rs_sample_clear(rs_sample *sample);
 /* The number, unless `value` is NULL; changes the sample. RS_INPUT where its rows have none. */
 rs_status rs_sample_reduce(rs_sample *sample, const rs_reduction *reduction, double *value, rs_err *err);
 
-/* ---- claims internal ------------------------------------------------------------------------------------------- */
+/* ---- claims ---------------------------------------------------------------------------------------------------- */
 
 /* The parts of reading and judging claims. */
 
