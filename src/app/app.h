@@ -182,7 +182,8 @@ typedef struct rs_bench_family {
   bool on_request; /* left out unless named */
   const rs_bench_job *jobs;
   size_t job_count;
-  /* Makes what a run needs (not timed), for the threads there are. *state, NULL before, is what free takes, on failure too. */
+  /* Makes what a run needs (not timed), for the threads there are. *state, NULL before, is what free takes, on failure
+   * too. */
   rs_status (*create)(const rs_bench_job *job, const size_t *sizes, void **state, rs_bench_work *work, rs_err *err);
   /* What is timed; may be called any number of times. */
   rs_status (*run)(void *state, rs_err *err);
