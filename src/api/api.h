@@ -8,7 +8,7 @@
 
 /* ---- api ------------------------------------------------------------------------------------------------------- */
 
-/* What the files of the public interface share: errors, sizes, copies. */
+/* Errors, sizes, copies. */
 
 /* Tells *error (which may be NULL) what `err` and `problems` (which may be NULL) say, and returns the status: RS_MEMORY
  * where there is none to say it. */

@@ -77,12 +77,10 @@ rs_status rs_api_frame_begin(ropescope_frame **frame, rs_err *err) {
 
 rs_status rs_api_frame_add(ropescope_frame *frame, const rs_api_column *column, rs_err *err) {
   rs_text name = {0};
-  void *columns = frame->columns;
   rs_text_puts(&name, column->name);
   const char *kept = rs_api_keep(&frame->words, &name, err);
   if (kept == NULL) return RS_MEMORY;
-  RS_TRY(rs_grow(&columns, &frame->capacity, frame->count + 1, sizeof *frame->columns, err));
-  frame->columns = columns;
+  RS_TRY(RS_GROW(frame->columns, &frame->capacity, frame->count + 1, err));
   frame->columns[frame->count++] = (about){kept, "", "", .numeric = true};
   return RS_OK;
 }

@@ -249,13 +249,9 @@ static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *m
 /* Adds one to the experiment, which owns it from then on. */
 static void add_checkpoint(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *model) {
   rs_experiment *experiment = e->config->experiment;
-  void *models = experiment->models, *checkpoints = experiment->checkpoints;
   size_t count = experiment->model_count + 1;
-  bool grown = rs_grow(&models, &e->room->models, count, sizeof *model, NULL) == RS_OK;
-  grown &= rs_grow(&checkpoints, &e->room->checkpoints, count, sizeof *checkpoint, NULL) == RS_OK;
-  experiment->models = models;
-  experiment->checkpoints = checkpoints;
-  if (!grown) {
+  if (RS_GROW(experiment->models, &e->room->models, count, NULL) != RS_OK ||
+      RS_GROW(experiment->checkpoints, &e->room->checkpoints, count, NULL) != RS_OK) {
     rs_problem_memory(e->config->problems);
     return;
   }

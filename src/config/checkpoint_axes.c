@@ -11,10 +11,8 @@ bool rs_entry_failed(const rs_entry *e) {
 
 /* Takes over the methods; NULL: the node's items are the values. */
 static void add_axis(rs_entry *e, const rs_node *node, const char *prefix, rs_variants *methods) {
-  void *axes = e->axes;
   size_t axis = e->choices.count;
-  bool grown = rs_grow(&axes, &e->axis_room, axis + 1, sizeof *e->axes, NULL) == RS_OK;
-  e->axes = axes;
+  bool grown = RS_GROW(e->axes, &e->axis_room, axis + 1, NULL) == RS_OK;
   if (!grown || !rs_choices_add(&e->choices, methods != NULL ? methods->count : node->count)) {
     rs_problem_memory(e->config->problems);
     if (methods != NULL) rs_variants_clear(methods);

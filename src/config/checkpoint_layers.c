@@ -152,8 +152,7 @@ static rs_status part_layers(rs_checkpoint *checkpoint, rs_err *err) {
       for (size_t b = 0; b < stacks[s]->count; b++) {
         rs_block *block = &stacks[s]->blocks[b];
         if (block->recipe != r || layers++ == 0) continue;
-        RS_TRY(rs_grow((void **)&checkpoint->recipes, &capacity, checkpoint->recipe_count + 1,
-                       sizeof *checkpoint->recipes, err));
+        RS_TRY(RS_GROW(checkpoint->recipes, &capacity, checkpoint->recipe_count + 1, err));
         block->recipe = checkpoint->recipe_count;
         RS_TRY(rs_recipe_of_layer(&checkpoint->recipes[r], layers - 1, &checkpoint->recipes[block->recipe], err));
         checkpoint->recipe_count++;

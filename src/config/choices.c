@@ -3,9 +3,7 @@
 #include <stdlib.h>
 
 bool rs_choices_add(rs_choices *choices, size_t values) {
-  void *counts = choices->counts;
-  if (rs_grow(&counts, &choices->room, choices->count + 1, sizeof *choices->counts, NULL) != RS_OK) return false;
-  choices->counts = counts;
+  if (RS_GROW(choices->counts, &choices->room, choices->count + 1, NULL) != RS_OK) return false;
   choices->counts[choices->count++] = values;
   return true;
 }

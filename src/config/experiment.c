@@ -218,9 +218,7 @@ typedef struct cell_list {
 } cell_list;
 
 static rs_status add_cell(cell_list *list, const rs_cell *cell, rs_err *err) {
-  void *cells = list->cells;
-  rs_status status = rs_grow(&cells, &list->capacity, list->count + 1, sizeof *cell, err);
-  list->cells = cells;
+  rs_status status = RS_GROW(list->cells, &list->capacity, list->count + 1, err);
   if (status == RS_OK) list->cells[list->count++] = *cell;
   return status;
 }

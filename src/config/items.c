@@ -17,9 +17,7 @@ static bool variant_copy(rs_variant *copy, const rs_variant *from) {
 
 /* Appends and returns an empty variant. */
 static rs_variant *variants_add(rs_variants *variants) {
-  void *items = variants->items;
-  if (rs_grow(&items, &variants->capacity, variants->count + 1, sizeof *variants->items, NULL) != RS_OK) return NULL;
-  variants->items = items;
+  if (RS_GROW(variants->items, &variants->capacity, variants->count + 1, NULL) != RS_OK) return NULL;
   return &variants->items[variants->count++];
 }
 

@@ -57,13 +57,11 @@ static double *read_list(rs_config_context *config, const rs_node *node, const r
 
 static void add_length(rs_config_context *config, size_t *capacity, size_t length) {
   rs_experiment *experiment = config->experiment;
-  void *lengths = experiment->lengths;
   if (experiment->length_count > 0 && experiment->lengths[experiment->length_count - 1] == length) return;
-  if (rs_grow(&lengths, capacity, experiment->length_count + 1, sizeof length, NULL) != RS_OK) {
+  if (RS_GROW(experiment->lengths, capacity, experiment->length_count + 1, NULL) != RS_OK) {
     rs_problem_memory(config->problems);
     return;
   }
-  experiment->lengths = lengths;
   experiment->lengths[experiment->length_count++] = length;
 }
 
@@ -306,12 +304,10 @@ static void read_run(rs_config_context *config, const rs_node *node, const rs_pa
 
 static bool add_run(rs_config_context *config, size_t *capacity, const rs_token_run *run) {
   rs_token_layout *tokens = &config->experiment->tokens;
-  void *runs = tokens->runs;
-  if (rs_grow(&runs, capacity, tokens->count + 1, sizeof *run, NULL) != RS_OK) {
+  if (RS_GROW(tokens->runs, capacity, tokens->count + 1, NULL) != RS_OK) {
     rs_problem_memory(config->problems);
     return false;
   }
-  tokens->runs = runs;
   tokens->runs[tokens->count++] = *run;
   return true;
 }

@@ -162,11 +162,9 @@ static void put_title(const standing *s, rs_text *yaml) {
 
 static rs_status add_length(standing *s, size_t length, rs_err *err) {
   size_t place = 0;
-  void *lengths = s->lengths;
   while (place < s->length_count && s->lengths[place] < length) place++;
   if (place < s->length_count && s->lengths[place] == length) return RS_OK;
-  RS_TRY(rs_grow(&lengths, &s->room, s->length_count + 1, sizeof *s->lengths, err));
-  s->lengths = lengths;
+  RS_TRY(RS_GROW(s->lengths, &s->room, s->length_count + 1, err));
   memmove(s->lengths + place + 1, s->lengths + place, (s->length_count - place) * sizeof *s->lengths);
   s->lengths[place] = length;
   s->length_count++;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What else reads where tokens stand reads their number. */
+/* Biases, embeddings and position maps count tokens from 0; a caller's position ids go with plain rotations alone. */
 static rs_status copy_ids(rs_encoding *encoding, const rs_token_layout *tokens, rs_err *err) {
   const rs_method *method = encoding->method;
   if (tokens->ids == NULL) return RS_OK;

@@ -29,21 +29,13 @@ static rs_status add_recipe(rs_hf_checkpoint *out, rs_recipe *recipe, size_t *in
   rs_status status = rs_recipe_resolve(recipe, &out->geometry, err);
   if (status == RS_OK) status = rs_recipe_check(recipe, &out->geometry, err);
   size_t capacity = out->recipe_count;
-  void *recipes = out->recipes;
-  if (status == RS_OK) status = rs_grow(&recipes, &capacity, out->recipe_count + 1, sizeof *out->recipes, err);
+  if (status == RS_OK) status = RS_GROW(out->recipes, &capacity, out->recipe_count + 1, err);
   if (status != RS_OK) {
     rs_recipe_clear(recipe);
     return status;
   }
-  out->recipes = recipes;
   out->recipes[ *index = out->recipe_count++] = *recipe;
   return RS_OK;
-}
-
-static rs_status set_number(rs_recipe *recipe, const char *name, double number, rs_err *err) {
-  char digits[RS_NUMBER_CHARS];
-  rs_number_format(number, digits);
-  return rs_recipe_set(recipe, name, digits, err);
 }
 
 /* What a kind's own geometry says in the terms of the checkpoint's, which all its layers share. */
@@ -52,9 +44,10 @@ static rs_status set_geometry(const rs_model *model, const rs_model *shared, rs_
     return rs_fail(err, RS_UNSUPPORTED, "layers have heads of %zu and of %zu dims: not offered here", shared->head_dim,
                    model->head_dim);
   if (recipe->method->freq == NULL) return RS_OK;
-  if (model->rope_theta != shared->rope_theta) RS_TRY(set_number(recipe, "rope_theta", model->rope_theta, err));
+  if (model->rope_theta != shared->rope_theta)
+    RS_TRY(rs_recipe_set_number(recipe, "rope_theta", model->rope_theta, err));
   if (model->rotary_dim == shared->rotary_dim) return RS_OK;
-  return set_number(recipe, "rotary_dim", (double)model->rotary_dim, err);
+  return rs_recipe_set_number(recipe, "rotary_dim", (double)model->rotary_dim, err);
 }
 
 static rs_status add_kind(rs_hf_file *file, const rs_layer_kind *kind, size_t *index, rs_err *err) {

@@ -39,9 +39,9 @@ void rs_hf_set_text(rs_hf_reader *hf, const char *name, const char *text) {
 }
 
 void rs_hf_set_number(rs_hf_reader *hf, const char *name, double number) {
-  char digits[RS_NUMBER_CHARS];
-  rs_number_format(number, digits);
-  rs_hf_set_text(hf, name, digits);
+  rs_err why = {0};
+  if (rs_recipe_set_number(&hf->model->published, name, number, &why) != RS_OK)
+    rs_problem_err(hf->problems, hf->root, NULL, &why);
 }
 
 static void start_recipe(rs_hf_reader *hf, const char *method) {

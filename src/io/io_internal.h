@@ -6,8 +6,6 @@
 
 /* ---- readers and writers --------------------------------------------------------------------------------------- */
 
-/* What the readers and writers share and nobody else needs. */
-
 /* Far above any real config (the deepest has 6 levels and some hundred nodes), and low enough that walking a tree
  * recursively and holding it in memory are both harmless, whoever wrote the file. */
 enum { RS_TREE_MAX_DEPTH = 32, RS_TREE_MAX_NODES = 100000 };

@@ -10,9 +10,7 @@ const char *const rs_severity_words[RS_SEVERITIES + 1] = {"note", "warning", "er
 
 rs_status rs_find(rs_findings *findings, const rs_rule *rule, const rs_node *node, const char *key, const char *fix,
                   rs_err *err, const char *format, ...) {
-  void *items = findings->items;
-  RS_TRY(rs_grow(&items, &findings->capacity, findings->count + 1, sizeof *findings->items, err));
-  findings->items = items;
+  RS_TRY(RS_GROW(findings->items, &findings->capacity, findings->count + 1, err));
   rs_finding *finding = &findings->items[findings->count++];
   *finding = (rs_finding){.rule = rule, .severity = rule->severity};
   if (node != NULL) {

@@ -45,11 +45,9 @@ rs_status rs_buffers_read(const rs_safetensors *checkpoint, rs_buffers *buffers,
   size_t capacity = 0;
   rs_status status = RS_OK;
   for (size_t i = 0; i < checkpoint->count && status == RS_OK; i++) {
-    void *items = buffers->items;
     if (!is_buffer(&checkpoint->tensors[i])) continue;
-    status = rs_grow(&items, &capacity, buffers->count + 1, sizeof *buffers->items, err);
+    status = RS_GROW(buffers->items, &capacity, buffers->count + 1, err);
     if (status != RS_OK) break;
-    buffers->items = items;
     buffers->items[buffers->count] = (rs_buffer){0};
     status = read_one(&checkpoint->tensors[i], &buffers->items[buffers->count++], err);
   }
@@ -118,10 +116,8 @@ static rs_status check_side(const rs_contender sides[2], size_t from, size_t con
   const rs_buffers *buffers = &sides[from].buffers;
   size_t capacity = checks->count;
   for (size_t i = 0, count; i < buffers->count; i += count) {
-    void *items = checks->items;
     count = run_length(buffers, &sides[config], i);
-    RS_TRY(rs_grow(&items, &capacity, checks->count + 1, sizeof *checks->items, err));
-    checks->items = items;
+    RS_TRY(RS_GROW(checks->items, &capacity, checks->count + 1, err));
     rs_buffer_check *check = &checks->items[checks->count++];
     *check = (rs_buffer_check){.buffers = from,
                                .config = config,

@@ -12,12 +12,10 @@ void rs_layer_differences_clear(rs_layer_differences *layers) {
 
 /* Adds the pair of kinds, unless it is there. */
 static rs_status add_pair(rs_layer_differences *out, size_t a, size_t b, rs_err *err) {
-  void *items = out->items;
   size_t capacity = out->count;
   for (size_t i = 0; i < out->count; i++)
     if (out->items[i].kind[0] == a && out->items[i].kind[1] == b) return RS_OK;
-  RS_TRY(rs_grow(&items, &capacity, out->count + 1, sizeof *out->items, err));
-  out->items = items;
+  RS_TRY(RS_GROW(out->items, &capacity, out->count + 1, err));
   out->items[out->count++] = (rs_layer_difference){.kind = {a, b}};
   return RS_OK;
 }

@@ -9,13 +9,11 @@
 
 /* Adds a word, which it takes. */
 static void add_word(rs_converting *c, rs_words *words, char *word) {
-  void *items = words->items;
-  if (word == NULL || rs_grow(&items, &words->capacity, words->count + 1, sizeof *words->items, NULL) != RS_OK) {
+  if (word == NULL || RS_GROW(words->items, &words->capacity, words->count + 1, NULL) != RS_OK) {
     free(word);
     c->failed = true;
     return;
   }
-  words->items = items;
   words->items[words->count++] = word;
 }
 

@@ -5,10 +5,6 @@
 #include "app/app.h"
 #include "kernel/kernel.h"
 
-/* ---- jobs ------------------------------------------------------------------------------------------------------ */
-
-/* What the files of the bench layer share. */
-
 /* ---- families: one a file ---------------------------------------------------------------------------------------- */
 
 extern const rs_bench_family rs_bench_ceilings; /* job number l measures limit l */

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 
 static void add_cell(cli_table *table, cli_cell cell) {
-  void *cells = table->cells;
-  table->failed |= rs_grow(&cells, &table->capacity, table->count + 1, sizeof *table->cells, NULL) != RS_OK;
-  table->cells = cells;
+  table->failed |= RS_GROW(table->cells, &table->capacity, table->count + 1, NULL) != RS_OK;
   if (!table->failed) table->cells[table->count++] = cell;
 }
 
