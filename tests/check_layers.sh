@@ -23,11 +23,12 @@ model: base kernel encoding attention io
 hf: base kernel encoding attention model io
 metrics: base kernel encoding attention model io
 config: base kernel encoding attention model hf metrics io
-sweep: base kernel encoding attention model hf metrics io config
+train: base kernel encoding attention model hf metrics io config
+run: base kernel encoding attention model hf metrics io config train
 advice: base kernel encoding attention model hf metrics io config
 pages: base kernel encoding attention model hf metrics io config advice
-app: base kernel encoding attention model hf metrics io config sweep advice pages
-api: base kernel encoding attention model hf metrics io config sweep advice pages
+app: base kernel encoding attention model hf metrics io config train run advice pages
+api: base kernel encoding attention model hf metrics io config train run advice pages
 '
 
 root=${1:-$(dirname -- "$0")/..}

@@ -1,7 +1,7 @@
 /* Sweeps: a config is run into a folder of the caller's, or into one that lasts as long as the call. */
 #include "api.h"
 #include "io/io.h"
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 #include <stdlib.h>
 

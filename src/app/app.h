@@ -4,7 +4,7 @@
 #define ROPESCOPE_APP_H
 
 #include "base/base.h"
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 /* ==== claims ==================================================================================================== */
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/sweep/costs.h"
+#include "../../src/run/costs.h"
 #include "io/io.h"
 
 static const double handling = 50e-6; /* seconds of rank 0 for a message, a record's write among it */

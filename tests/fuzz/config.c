@@ -1,7 +1,7 @@
 /* config.c: a config in YAML. The first line may hold changes as of --set, joined by '|', behind "#set ". */
 #include "fuzz.h"
 
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 enum { EDITS = 8 };
 

@@ -5,7 +5,7 @@
 
 #include <sys/stat.h>
 
-#include "../../src/sweep/ledger.h"
+#include "../../src/run/ledger.h"
 
 enum { TITLE = 20, HEAD = 64, SUMMED = 48, SUM = 16, MOST = 64 };
 static const char folder[] = "o", file[] = "o/.ropescope/journal";

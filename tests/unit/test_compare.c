@@ -2,7 +2,7 @@
  * where one was planted, and none where nothing that is known was done. */
 #include "../fixtures/sides.h"
 #include "../golden.h"
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 /* ---- causes ------------------------------------------------------------------------------------------------------ */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "../fixtures/reading.h"
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 /* ---- what is accepted -------------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 
 #include "../../src/config/config_internal.h"
 #include "../fixtures/reading.h"
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
 

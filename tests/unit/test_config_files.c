@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "../fixtures/new_folder.h"
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 static char folder[4096];
 

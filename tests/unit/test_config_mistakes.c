@@ -9,7 +9,7 @@
 
 #include "../fixtures/reading.h"
 #include "../fixtures/work.h"
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 /* Comparisons of texts by what the reading is of, no more than `most` for each; the time is printed. */
 static void expect_work(const char *what, size_t values, size_t most, clock_t start) {

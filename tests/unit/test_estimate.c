@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "../../src/sweep/costs.h"
+#include "../../src/run/costs.h"
 #include "../fixtures/new_folder.h"
 #include "../fixtures/small_model.h"
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 static rs_experiment *experiment_of(const char *yaml) {
   rs_experiment *experiment;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "../fixtures/hf_files.h"
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 enum { ANY = 0 }; /* no rotation: what base and rotary_dim hold is of no effect */
 

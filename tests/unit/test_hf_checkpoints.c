@@ -1,6 +1,6 @@
 /* Checkpoints in Hugging Face's layout: what config.json says of all layers, and files that do not fit. (Their logits
  * are compared in tests/golden.) */
-#include "../../src/sweep/costs.h"
+#include "../../src/run/costs.h"
 #include "../fixtures/hf_config.h"
 #include "../fixtures/places.h"
 #include "../fixtures/scratch.h"

@@ -8,7 +8,7 @@
 
 #include "../fixtures/hf_files.h"
 #include "../fixtures/places.h"
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 /* The message after the file's name. */
 static void expect_refused(const char *path, rs_status status, const char *message) {

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../src/sweep/ledger.h"
+#include "../../src/run/ledger.h"
 #include "../fixtures/scratch.h"
 
 static int sync_error; /* errno to fail with; 0: all is well, and nothing waits for a disk */

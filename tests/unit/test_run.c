@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../fixtures/runs.h"
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 TestSuite(run, .init = enter_folder, .fini = leave_folder);
 

@@ -10,7 +10,7 @@
 #include "../fixtures/heap_ways.h"
 #include "../fixtures/runs.h"
 #include "../fixtures/threads.h"
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 /* Hundreds of runs would wait for the disk each time, where /dev/shm is none of memory. */
 int fsync(int file) {

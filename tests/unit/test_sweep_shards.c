@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/sweep/costs.h"
-#include "../../src/sweep/ledger.h"
-#include "../../src/sweep/work.h"
+#include "../../src/run/costs.h"
+#include "../../src/run/ledger.h"
+#include "../../src/run/work.h"
 #include "../fixtures/runs.h"
 #include "kernel/kernel.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/sweep/ranks.h"
-#include "../../src/sweep/training.h"
-#include "../../src/sweep/work.h"
+#include "../../src/run/ranks.h"
+#include "../../src/train/training.h"
+#include "../../src/run/work.h"
 #include "../fixtures/runs.h"
 #include "../fixtures/small_training.h"
 #include "../fixtures/teams.h"

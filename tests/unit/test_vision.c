@@ -2,7 +2,7 @@
  * decode deltas of Qwen's and transformers' own code. */
 #include "../measured.h"
 
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 /* ---- grid_decay: closed forms ------------------------------------------------------------------------------------ */
 

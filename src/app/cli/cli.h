@@ -3,7 +3,7 @@
 #define ROPESCOPE_APP_CLI_CLI_H
 
 #include "advice/advice.h"
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 /* ---- cli ------------------------------------------------------------------------------------------------------- */
 

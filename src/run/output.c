@@ -1,5 +1,5 @@
 /* The files of a run: cell after cell goes into all of them at once, so that no more than one need be in memory. */
-#include "run.h"
+#include "cell.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 #include "work.h"
 
 #include "costs.h"
-#include "training.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Which columns each file has: written as its header and as the manifest's dictionary from one list. What every cell
  * has is one table of names. */
-#include "run.h"
+#include "cell.h"
 
 #include <math.h>
 #include <stdio.h>

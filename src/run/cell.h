@@ -1,11 +1,11 @@
 /* What a run keeps of each cell, and the files that it becomes. */
-#ifndef ROPESCOPE_SWEEP_RUN_H
-#define ROPESCOPE_SWEEP_RUN_H
+#ifndef ROPESCOPE_RUN_CELL_H
+#define ROPESCOPE_RUN_CELL_H
 
 #include <jansson.h>
 
 #include "io/io.h"
-#include "sweep/sweep.h"
+#include "run/run.h"
 
 /* ---- model text ------------------------------------------------------------------------------------------------ */
 

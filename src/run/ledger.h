@@ -1,13 +1,13 @@
 /* The cells of a run, their keys, their records and the folder they stand in. */
-#ifndef ROPESCOPE_SWEEP_LEDGER_H
-#define ROPESCOPE_SWEEP_LEDGER_H
+#ifndef ROPESCOPE_RUN_LEDGER_H
+#define ROPESCOPE_RUN_LEDGER_H
 
 #include <jansson.h>
 #include <pthread.h>
 
 #include "io/io.h"
 
-#include "run.h"
+#include "cell.h"
 
 /* ---- paths ------------------------------------------------------------------------------------------------------- */
 

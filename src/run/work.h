@@ -1,9 +1,9 @@
 /* Running cells, batch by batch. */
-#ifndef ROPESCOPE_SWEEP_WORK_H
-#define ROPESCOPE_SWEEP_WORK_H
+#ifndef ROPESCOPE_RUN_WORK_H
+#define ROPESCOPE_RUN_WORK_H
 
+#include "cell.h"
 #include "ledger.h"
-#include "run.h"
 
 /* ---- work ------------------------------------------------------------------------------------------------------ */
 

@@ -1,8 +1,8 @@
 /* What a run would take: sizes from the config alone, and how long each cell will take here. For that the experiment's
  * own cells are run at short lengths, of one seed and one head, and what they took is carried over to the real sizes;
  * passes of checkpoints are timed. */
+#include "cell.h"
 #include "costs.h"
-#include "run.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The pass of a source's own checkpoint over its text: one block's queries and keys at a time, so that memory is that
  * of the weights and of one layer, however many layers a sweep has. */
-#include "run.h"
+#include "cell.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* What a run keeps of each cell, and its record: a cell's status and message, then its numbers as the machine has them,
  * so that whoever reads it back gets the same bits. Numbers are little-endian, as all machines are that this runs on.
  */
+#include "cell.h"
 #include "ledger.h"
-#include "run.h"
 
 #include "io/io.h"
 

@@ -1,6 +1,6 @@
 /* A run's folder: whether it may be written, and its set of files. */
+#include "cell.h"
 #include "ledger.h"
-#include "run.h"
 
 #include <stdio.h>
 #include <string.h>

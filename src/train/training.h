@@ -1,8 +1,8 @@
 /* Training that is kept in a folder: found done, gone on with, or begun. */
-#ifndef ROPESCOPE_SWEEP_TRAINING_H
-#define ROPESCOPE_SWEEP_TRAINING_H
+#ifndef ROPESCOPE_TRAIN_TRAINING_H
+#define ROPESCOPE_TRAIN_TRAINING_H
 
-#include "sweep/sweep.h"
+#include "train/train.h"
 
 /* A model that is wanted. All is borrowed. */
 typedef struct rs_training_job {
@@ -41,9 +41,6 @@ typedef struct rs_training_folder {
 rs_status rs_training_folder_make(const rs_trained *trained, const char *checkpoints, rs_training_folder *folder,
                                   rs_err *err);
 void rs_training_folder_clear(rs_training_folder *folder);
-
-/* Tells the watch, which may be NULL, that the model of a folder is at hand. */
-void rs_training_ready(const rs_training_watch *watch, const char *folder, const char *arithmetic);
 
 /* What its config.json says; *there is false where it has none. RS_INPUT where that is not of this model. */
 rs_status rs_training_folder_read(const rs_training_folder *folder, rs_trained *trained, bool *there, rs_err *err);

@@ -1,5 +1,4 @@
 /* From a checkpoint's description to its weights: read from its folder, or trained; then tuned where it is to be. */
-#include "costs.h"
 
 #include "training.h"
 

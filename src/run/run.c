@@ -1,9 +1,9 @@
 /* A run: the cells that are not done yet, each recorded in the folder's journal when it is, then the files, which are
  * written from the journal alone: they are the same bytes, however often the run was interrupted. The folder is locked
  * from the beginning to the end; what stood in it stays until the new files are whole. */
+#include "cell.h"
 #include "ledger.h"
 #include "ranks.h"
-#include "run.h"
 #include "work.h"
 
 #include "kernel/kernel.h"

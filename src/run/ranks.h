@@ -1,6 +1,6 @@
 /* Processes that run a sweep together. */
-#ifndef ROPESCOPE_SWEEP_RANKS_H
-#define ROPESCOPE_SWEEP_RANKS_H
+#ifndef ROPESCOPE_RUN_RANKS_H
+#define ROPESCOPE_RUN_RANKS_H
 
 #include "ledger.h"
 #include "work.h"

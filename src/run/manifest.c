@@ -1,7 +1,7 @@
 /* manifest.json: everything needed to read the CSV files and to run them again. What it says of the machine stands here
  * and in timings.csv only, so that the CSV files are the same bytes everywhere. */
+#include "cell.h"
 #include "costs.h"
-#include "run.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * are made of, so that `merge` needs no config and can say what two folders differ in. */
 #include "ledger.h"
 
-#include "run.h"
+#include "cell.h"
 
 #include <stdio.h>
 #include <stdlib.h>

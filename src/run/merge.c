@@ -1,8 +1,8 @@
 /* Shards joined: their journals are read twice. First what each record says is noted, by its digest, and all that may
  * be wrong is found; then the records that the results lack are copied into their journal, from which the files are
  * written as those of any run. One folder is open at a time, however many there are. */
+#include "cell.h"
 #include "ledger.h"
-#include "run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

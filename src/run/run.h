@@ -1,9 +1,9 @@
-/* sweep/sweep.h: from an experiment to rows. Its cells are run in batches of one model and length, and their
+/* run/run.h: from an experiment to rows. Its cells are run in batches of one model and length, and their
  * results become CSV files. */
-#ifndef ROPESCOPE_SWEEP_H
-#define ROPESCOPE_SWEEP_H
+#ifndef ROPESCOPE_RUN_H
+#define ROPESCOPE_RUN_H
 
-#include "config/config.h"
+#include "train/train.h"
 
 /* ---- plans and runs ---------------------------------------------------------------------------------------------- */
 
@@ -64,30 +64,6 @@ rs_status rs_shard_fits(const rs_experiment *experiment, const char *directory, 
 rs_status rs_shards_read(const char *const *folders, size_t count, rs_experiment **experiment, rs_problems *problems,
                          rs_err *err) RS_NONNULL(1, 3, 4);
 
-/* ---- runs -------------------------------------------------------------------------------------------------------- */
-
-/* What a training of a run is at. */
-typedef struct rs_training_report {
-  const char *checkpoint; /* its name; borrowed */
-  uint64_t seed;          /* of its weights */
-  bool tuning;            /* at the longer length */
-  size_t step, steps;
-  double loss; /* of this step, nats */
-  double tokens_per_second;
-} rs_training_report;
-
-/* Who is told of training, from the calling thread. Each function may be NULL. */
-typedef struct rs_training_watch {
-  void (*wait)(void *context, const char *folder); /* another process trains the model that is wanted */
-  void (*begin)(void *context);
-  bool (*step)(void *context, const rs_training_report *report); /* false: stop behind this step */
-  void (*end)(void *context);
-  /* A model is at hand, read from its folder or just trained: `arithmetic` is what computed it, "v3; v4". */
-  void (*ready)(void *context, const char *folder, const char *arithmetic);
-  void *context;
-  double save_interval; /* seconds from one state on the disk to the next; 0: 30 */
-} rs_training_watch;
-
 /* ---- ranks: processes of MPI that run one sweep together --------------------------------------------------------- */
 
 typedef struct rs_ranks rs_ranks;
@@ -104,6 +80,8 @@ size_t rs_ranks_local(const rs_ranks *ranks);
 
 /* The largest `code` of all ranks, when each has called this. */
 int rs_ranks_agree(rs_ranks *ranks, int code);
+
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 typedef struct rs_run_options {
   const char *directory; /* made if missing; locked; the files of a run in it are replaced all at once */
