@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void *rs_alloc(size_t count, size_t size, rs_err *err) {
   void *memory = count > SIZE_MAX / 2 / size ? NULL : calloc(count > 0 ? count : 1, size);
@@ -73,4 +74,12 @@ void rs_arena_clear(rs_arena *arena) {
     free(block);
   }
   arena->failed = false;
+}
+
+/* The clock that durations are measured by. */
+
+double rs_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
