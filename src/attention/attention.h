@@ -334,8 +334,8 @@ void rs_engine_free(rs_engine *engine);
 /* Bytes an engine of this size takes, for plans: linear in the length. */
 double rs_engine_bytes(size_t length, size_t head_dim, size_t views, size_t bins, size_t threads);
 
-/* What jobs take besides that want a soft cap, segments or the largest keys. */
-double rs_whole_bytes(size_t length, size_t threads);
+/* What jobs take besides that want the largest keys. */
+double rs_top_bytes(size_t length, size_t threads);
 
 /* Rotates the keys of the job and lays them out for rs_engine_observe. The engine keeps the job and borrows its arrays
  * until the next load. RS_UNSUPPORTED where a bidirectional mask sees the future and the encoding's views do not;

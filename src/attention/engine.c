@@ -18,8 +18,11 @@ struct rs_engine {
   rs_loaded_job loaded;
   rs_worker *workers;         /* one for each thread that ever took part */
   size_t worker_count, ready; /* ready: threads for the job that is loaded; 0: none is */
-  rs_whole whole;             /* of jobs that need whole rows, which have workers of their own */
 };
+
+double rs_top_bytes(size_t length, size_t threads) {
+  return 8 * (double)threads * RS_SCORE_LANES / 2 * (double)(length + 1); /* a vector has half as many doubles */
+}
 
 double rs_engine_bytes(size_t length, size_t head_dim, size_t views, size_t bins, size_t threads) {
   double keys = (double)views * (double)(length * head_dim), norms = (double)views * (double)length / 2;
@@ -49,7 +52,6 @@ void rs_engine_free(rs_engine *engine) {
   if (engine == NULL) return;
   for (size_t i = 0; i < engine->worker_count; i++) rs_worker_clear(&engine->workers[i]);
   free(engine->workers);
-  rs_whole_clear(&engine->whole);
   rs_bias_table_clear(&engine->loaded.bias);
   rs_reals_clear(&engine->loaded.keys);
   free(engine->loaded.norm);
@@ -85,7 +87,10 @@ static rs_status begin_load(rs_loaded_job *loaded, const rs_attention_job *job, 
   loaded->encoding = rs_encoding_of_head(job->encoding, job->head);
   loaded->job = *job;
   loaded->job.encoding = &loaded->encoding;
-  if (rs_job_is_whole(job)) loaded->job.scores = RS_SCORES_F64;
+  if (rs_job_is_exact(job)) {
+    loaded->job.scores = RS_SCORES_F64;
+    loaded->job.epsilon = 0;
+  }
   loaded->dims = job->encoding->head_dim;
   loaded->views = rs_job_views(job);
   fill_bins(loaded);
@@ -127,11 +132,6 @@ rs_status rs_engine_load(rs_engine *engine, const rs_attention_job *job, rs_err 
   RS_TRY(begin_load(loaded, job, err));
   double keys = rs_load_work(loaded), pairs = rs_job_pairs(job, 0, job->query_count);
   size_t threads = threads_for(keys + pairs * (double)loaded->dims);
-  if (rs_job_is_whole(job)) {
-    RS_TRY(rs_whole_load(&engine->whole, loaded, threads, err));
-    engine->ready = threads;
-    return RS_OK;
-  }
   RS_TRY(make_panels(loaded, err));
   RS_TRY(prepare_workers(engine, threads, err));
   rs_load_keys(loaded, engine->workers, threads_for(keys));
@@ -257,53 +257,40 @@ static rs_status finish_rows(rs_observation *observation, rs_err *err) {
   return RS_OK;
 }
 
-/* Panel by panel. *each gets the queries of a block. */
-static rs_status walk_queries(rs_engine *engine, const rs_team *team, size_t first, rs_observation *observation,
-                              size_t *each, rs_err *err) {
-  const rs_loaded_job *loaded = &engine->loaded;
-  plan cut = make_plan(loaded, (rs_range){first, first + observation->count}, observation->rows);
-  size_t units = cut.blocks * cut.chunks;
-  size_t threads = threads_for(observation->pairs * (double)loaded->dims);
-  cut.team = team;
-  *each = cut.each;
-  if (threads > units) threads = units;
-  if (threads > engine->ready) threads = engine->ready;
-  if (cut.chunks > 1) {
-    cut.partials = rs_alloc(units, sizeof *cut.partials, err);
-    if (cut.partials == NULL) return RS_MEMORY;
+/* The shares of the rows, tile by tile. */
+static void share_rows(const plan *cut, rs_worker *workers, size_t threads) {
+  size_t lanes = cut->loaded->kernel->lanes, first = cut->queries.begin, count = cut->queries.end - first;
+  size_t tiles = (count + lanes - 1) / lanes;
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)threads) if (threads > 1)
+  for (size_t i = 0; i < tiles; i++) {
+    size_t begin = (tiles - 1 - i) * lanes, left = count - begin;
+    if (!rs_block_is_own(cut->team, begin / cut->each)) continue;
+    rs_share_rows(&workers[rs_engine_thread()], first + begin, left < lanes ? left : lanes, cut->rows + begin);
   }
-  bool complete = observe_units(&cut, engine->workers, threads);
-  if (complete && cut.chunks > 1) join_chunks(&cut);
-  free_partials(&cut);
-  return complete ? RS_OK : rs_fail(err, RS_MEMORY, "out of memory: %zu chunks of keys", cut.chunks);
-}
-
-/* Whole rows; returns the largest bias that came up. */
-static double observe_whole(rs_engine *engine, const rs_team *team, size_t first, rs_observation *observation,
-                            size_t each) {
-  double above = 0;
-  for (size_t begin = 0, block = 0; begin < observation->count; begin += each, block++) {
-    size_t left = observation->count - begin, count = left < each ? left : each;
-    if (rs_block_is_own(team, block))
-      above = rs_whole_observe(&engine->whole, first + begin, count, engine->ready, observation->rows + begin);
-  }
-  return above;
+  (void)threads;
 }
 
 /* The blocks of this member. *each gets the queries of one, *above the largest bias that came up, nats. */
 static rs_status observe_own(rs_engine *engine, const rs_team *team, size_t first, rs_observation *observation,
                              size_t *each, double *above, rs_err *err) {
-  enum { WHOLE_ROWS = 64 };
-  *above = 0;
-  observation->pairs = rs_job_pairs(&engine->loaded.job, first, observation->count);
-  if (rs_job_is_whole(&engine->loaded.job)) {
-    *each = team != NULL ? WHOLE_ROWS : observation->count;
-    *above = observe_whole(engine, team, first, observation, *each);
-    return RS_OK;
+  const rs_loaded_job *loaded = &engine->loaded;
+  plan cut = make_plan(loaded, (rs_range){first, first + observation->count}, observation->rows);
+  size_t units = cut.blocks * cut.chunks, ready = engine->ready;
+  observation->pairs = rs_job_pairs(&loaded->job, first, observation->count);
+  size_t threads = threads_for(observation->pairs * (double)loaded->dims);
+  if (threads > ready) threads = ready;
+  cut.team = team;
+  *each = cut.each;
+  if (cut.chunks > 1) {
+    cut.partials = rs_alloc(units, sizeof *cut.partials, err);
+    if (cut.partials == NULL) return RS_MEMORY;
   }
-  RS_TRY(walk_queries(engine, team, first, observation, each, err));
-  for (size_t i = 0; i < engine->ready; i++) *above = fmax(*above, engine->workers[i].above);
-  return RS_OK;
+  bool complete = observe_units(&cut, engine->workers, threads < units ? threads : units);
+  if (complete && cut.chunks > 1) join_chunks(&cut);
+  free_partials(&cut);
+  if (complete && rs_job_has_shares(&loaded->job)) share_rows(&cut, engine->workers, threads);
+  for (size_t i = 0; i < ready; i++) *above = fmax(*above, engine->workers[i].above);
+  return complete ? RS_OK : rs_fail(err, RS_MEMORY, "out of memory: %zu chunks of keys", cut.chunks);
 }
 
 static rs_status observe_into(rs_engine *engine, rs_team *team, size_t first, rs_status status,

@@ -113,6 +113,12 @@ bool rs_tile_skips(const rs_loaded_job *loaded, rs_tile *tile, rs_tile_part *par
 
 /* A block of tiles of queries against the panels. */
 
+/* What a tile sees through one view and range number `r` of its mask. */
+rs_tile_part rs_part_make(const rs_worker *worker, const rs_tile *tile, size_t view, size_t r);
+
+/* Where the kernel finds the bias of panels [call->first, call->end), at most a block. */
+void rs_part_set_bias(rs_worker *worker, const rs_tile *tile, rs_score_call *call);
+
 /* Walks tiles of queries number [queries.begin, queries.end) of the job, at most RS_TILES, over some panels; what they
  * saw stands in worker->tiles. */
 void rs_walk_block(rs_worker *worker, rs_range queries, rs_range panels);
@@ -131,63 +137,22 @@ rs_status rs_observation_create(const rs_attention_job *job, size_t queries, rs_
  * leave by some ulp. A NaN stays one. */
 double rs_row_entropy(const rs_row *row, double computed);
 
+/* The bias that was taken off the row of the query at position `query`, nats. */
+double rs_row_offset(const rs_loaded_job *loaded, size_t query);
+
 /* The rows (tile->count,) of a finished tile. */
 void rs_tile_finish_rows(const rs_loaded_job *loaded, rs_tile *tile, rs_row *rows);
 
-/* ---- whole ----------------------------------------------------------------------------------------------------- */
+/* ---- shares ---------------------------------------------------------------------------------------------------- */
 
-/* Rows by way of all their logits, for what no pass over panels can tell: the weight of the largest keys, that of parts
- * of the context, and logits that are no inner products any more (soft caps). In double, with nothing left out; memory
- * is linear in the length, for a few rows at a time. */
+/* What no walk over panels can tell: the weight of the largest keys, and that of parts of the context. The logits of a
+ * tile are made once more when its rows are known. */
 
-/* What one thread needs. */
-typedef struct rs_whole_worker {
-  rs_turner turner;
-  rs_reals storage;
-  double *queries; /* (tile, D) rotated, of one view */
-  double *scores;  /* (tile, L) of one view */
-  double *logits;  /* (tile, L) */
-  double *weights; /* (L + 1,) */
-  rs_sum *bins;    /* (bins,) */
-  double above;    /* the largest bias it has come upon, nats; 0 if none is positive */
-} rs_whole_worker;
+/* Whether the job's rows are in double with nothing left out: it wants such shares, or caps its products. */
+bool rs_job_is_exact(const rs_attention_job *job);
 
-/* Zero-initialise; release with rs_whole_clear. */
-typedef struct rs_whole {
-  const rs_loaded_job *loaded; /* borrowed */
-  rs_reals keys;               /* [view][D][L] rotated */
-  rs_whole_worker *workers;
-  size_t worker_count;
-} rs_whole;
-
-/* Whether the job asks for anything that needs whole rows. */
-bool rs_job_is_whole(const rs_attention_job *job);
-
-/* Rotates the keys of a job whose sizes, bins and limits are there, for so many threads. RS_MEMORY. */
-rs_status rs_whole_load(rs_whole *whole, const rs_loaded_job *loaded, size_t threads, rs_err *err);
-void rs_whole_clear(rs_whole *whole);
-
-/* Fills the rows of queries [first, first + count) of the job. Returns the largest bias it has come upon, nats. */
-double rs_whole_observe(const rs_whole *whole, size_t first, size_t count, size_t threads, rs_row *rows);
-
-/* ---- whole row ------------------------------------------------------------------------------------------------- */
-
-/* One row of logits that is there as a whole, and what it comes to. */
-
-typedef struct rs_whole_row {
-  const rs_loaded_job *loaded;
-  size_t index;         /* of the query */
-  const double *logits; /* (L,) nats, where it sees keys */
-  rs_range seen[2];
-  size_t ranges;
-  bool has_needle;
-  double needle;   /* its logit, nats */
-  double *weights; /* (L + 1,) scratch */
-  rs_sum *bins;    /* (bins,) scratch */
-} rs_whole_row;
-
-/* Fills the row, whose arrays are there. */
-void rs_whole_row_finish(const rs_whole_row *whole, rs_row *row);
+/* The shares of queries number [first, first + count), at most one tile, in their rows (count,). */
+void rs_share_rows(rs_worker *worker, size_t first, size_t count, rs_row *rows);
 
 /* ---- together -------------------------------------------------------------------------------------------------- */
 

@@ -4,6 +4,14 @@ size_t rs_job_views(const rs_attention_job *job) {
   return job->mask.kind == RS_CROSS ? 1 : job->encoding->views;
 }
 
+bool rs_job_has_shares(const rs_attention_job *job) {
+  return job->local > 0 || job->top_count > 0;
+}
+
+bool rs_job_is_exact(const rs_attention_job *job) {
+  return job->soft_cap != 0 || rs_job_has_shares(job);
+}
+
 bool rs_job_sees(const rs_attention_job *job, size_t query, size_t key) {
   rs_range seen[2];
   size_t ranges = rs_mask_ranges(&job->mask, job->encoding->length, query, seen);

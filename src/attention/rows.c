@@ -82,8 +82,7 @@ static void add_learned(double logit, double reference, row_sums *sums, rs_row *
   if (weight > 0) sums->spread += weight * t;
 }
 
-/* The bias that was taken off the row, nats. */
-static double bias_offset(const rs_loaded_job *loaded, size_t query) {
+double rs_row_offset(const rs_loaded_job *loaded, size_t query) {
   double bits;
   if (!loaded->bias.any) return 0;
   return loaded->bias.by_distance ? loaded->bias.offset
@@ -116,7 +115,7 @@ static void fill_row(const rs_loaded_job *loaded, rs_tile *tile, size_t lane, rs
   bool added = tile->has_needle[lane] && job->needle_key != NULL;
   row->head = job->head;
   row->query = job->queries[tile->first + lane];
-  double offset = bias_offset(loaded, row->query), needle = added ? tile->needle_logit[lane] : -INFINITY;
+  double offset = rs_row_offset(loaded, row->query), needle = added ? tile->needle_logit[lane] : -INFINITY;
   double learned = job->learned_sink != NULL ? (*job->learned_sink - offset) * M_LOG2E : -INFINITY;
   double largest = fmax(needle, learned);
   if (largest > state->reference[lane]) rs_score_state_move(state, job->bins, loaded->kernel->lanes, lane, largest);

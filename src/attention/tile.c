@@ -53,7 +53,8 @@ static void dot_pairs(const rs_worker *worker, double *dots) {
   const rs_score_kernel *kernel = worker->loaded->kernel;
   const char *queries = worker->pairs.data;
   size_t dims = worker->loaded->dims;
-  kernel->dot(queries, queries + kernel->lanes * dims * kernel->real_bytes, dims, dots);
+  kernel->dot(queries, queries + kernel->lanes * dims * kernel->real_bytes, dims,
+              worker->loaded->job.soft_cap * M_LOG2E, dots);
 }
 
 /* The logits of a tile's needles, with the roundings of any other key's: a copy of a key ties with it. Lanes without a

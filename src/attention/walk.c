@@ -59,7 +59,7 @@ static rs_range set_ranges(const rs_loaded_job *loaded, const rs_tile *tile, siz
 /* ---- bias -------------------------------------------------------------------------------------------------------- */
 
 /* Where the kernel finds the bias of panels [call->first, call->end). */
-static void set_bias(rs_worker *worker, const rs_tile *tile, rs_score_call *call) {
+void rs_part_set_bias(rs_worker *worker, const rs_tile *tile, rs_score_call *call) {
   const rs_loaded_job *loaded = worker->loaded;
   const rs_bias_table *bias = &loaded->bias;
   size_t length = loaded->job.encoding->length, bytes = loaded->kernel->real_bytes;
@@ -89,7 +89,7 @@ typedef struct walk {
 } walk;
 
 /* The part of a tile for range number `r` of its mask. */
-static rs_tile_part make_part(const rs_worker *worker, const rs_tile *tile, size_t view, size_t r) {
+rs_tile_part rs_part_make(const rs_worker *worker, const rs_tile *tile, size_t view, size_t r) {
   const rs_loaded_job *loaded = worker->loaded;
   const rs_attention_job *job = &loaded->job;
   rs_tile_part part = {.view = view};
@@ -102,6 +102,7 @@ static rs_tile_part make_part(const rs_worker *worker, const rs_tile *tile, size
                               .bins = job->bins,
                               .edges = job->edges,
                               .bin_of = loaded->bin_of,
+                              .cap = job->soft_cap * M_LOG2E,
                               .ranks = job->needle_at != NULL,
                               .scratch = worker->scratch.data};
   part.keys = set_ranges(loaded, tile, view, r, &part.call);
@@ -130,7 +131,7 @@ static void walk_tile(walk *w, size_t t, size_t first, size_t end) {
   call->end = end < stop ? end : stop;
   if (part->done || call->first >= call->end) return;
   if (rs_may_skip(loaded) && rs_tile_skips(loaded, tile, part, left_of(w, part), w->down)) return;
-  set_bias(w->worker, tile, call);
+  rs_part_set_bias(w->worker, tile, call);
   loaded->kernel->walk(call, &tile->state);
 }
 
@@ -189,7 +190,7 @@ void rs_walk_block(rs_worker *worker, rs_range queries, rs_range panels) {
   order_views(loaded, loaded->job.queries[queries.end - 1], order);
   for (size_t v = 0; v < loaded->views; v++)
     for (size_t r = 2; r-- > 0;) {
-      for (size_t t = 0; t < w.tiles; t++) w.parts[t] = make_part(worker, &worker->tiles[t], order[v], r);
+      for (size_t t = 0; t < w.tiles; t++) w.parts[t] = rs_part_make(worker, &worker->tiles[t], order[v], r);
       walk_panels(&w, panels);
     }
 }

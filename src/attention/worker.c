@@ -38,6 +38,9 @@ rs_status rs_worker_prepare(rs_worker *worker, const rs_loaded_job *loaded, rs_e
   RS_TRY(rs_reals_reserve(&worker->bias_rows, block * kernel->lanes, bytes, err));
   RS_TRY(rs_reals_reserve(&worker->bias_row, block, sizeof(double), err));
   RS_TRY(rs_reals_reserve(&worker->bins, RS_TILES * each, sizeof(double), err));
+  if (rs_job_has_shares(&loaded->job)) RS_TRY(rs_reals_reserve(&worker->logits, block * kernel->lanes, bytes, err));
+  if (loaded->job.top_count > 0)
+    RS_TRY(rs_reals_reserve(&worker->rows, kernel->lanes * (loaded->job.encoding->length + 1), sizeof(double), err));
   memset(worker->scratch.data, 0, bins * bytes);
   for (size_t t = 0; t < RS_TILES; t++) {
     worker->tiles[t].queries = (char *)worker->queries.data + t * loaded->views * tile * bytes;
@@ -58,4 +61,6 @@ void rs_worker_clear(rs_worker *worker) {
   rs_reals_clear(&worker->bias_row);
   rs_reals_clear(&worker->bias_rows);
   rs_reals_clear(&worker->bins);
+  rs_reals_clear(&worker->logits);
+  rs_reals_clear(&worker->rows);
 }

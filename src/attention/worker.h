@@ -116,6 +116,9 @@ size_t rs_block_panels(const rs_loaded_job *loaded);
 size_t rs_state_bins(const rs_loaded_job *loaded);
 void rs_state_place(const rs_loaded_job *loaded, double *bins, rs_score_state *state);
 
+/* Whether rows of the job want shares (engine.h). */
+bool rs_job_has_shares(const rs_attention_job *job);
+
 enum { RS_TILES = 8 }; /* tiles that share keys in the second cache */
 
 /* Some queries of the job, one a lane; idle lanes repeat the last. */
@@ -154,6 +157,8 @@ typedef struct rs_worker {
   rs_reals bias_row;  /* double (keys of a block): one lane's */
   rs_reals bias_rows; /* [lanes][keys of a block] */
   rs_reals bins;      /* double: storage of the states */
+  rs_reals logits;    /* [keys of a block][lanes], for shares */
+  rs_reals rows;      /* double [lanes][L + 1]: logits, for the largest */
   double above;       /* the largest bias it has tabulated, nats; 0 if none is positive */
   rs_tile tiles[RS_TILES];
   size_t first, end; /* the queries that are packed; none where equal */

@@ -139,6 +139,7 @@ typedef struct rs_score_call {
   const uint16_t *bin_of; /* by distance */
   const void *bias;       /* real, bits: lane l of key n reads bias[(n - bias_key) * bias_step + l]; NULL: none */
   ptrdiff_t bias_key, bias_step;
+  double cap;    /* bits: products become cap tanh(product / cap), before the bias; 0: they do not */
   bool ranks;    /* count keys above the needle */
   void *scratch; /* real (bins, lanes), 64-byte aligned; zero before and after */
 } rs_score_call;
@@ -147,8 +148,10 @@ typedef struct rs_score_kernel {
   size_t real_bytes, lanes, rows; /* rows: keys of a panel */
   /* Walks the tiles of the call. */
   void (*walk)(const rs_score_call *call, rs_score_state *state);
-  /* out[lane] = queries (D, lanes) . keys (D, lanes), lane by lane, with the very roundings of `walk`. */
-  void (*dot)(const void *queries, const void *keys, size_t dims, double *out);
+  /* out real (keys of the call's tiles, lanes): the logits that `walk` weighs, also where a lane sees none. */
+  void (*logits)(const rs_score_call *call, void *out);
+  /* out[lane] = queries (D, lanes) . keys (D, lanes), lane by lane, capped, with the very roundings of `walk`. */
+  void (*dot)(const void *queries, const void *keys, size_t dims, double cap, double *out);
 } rs_score_kernel;
 
 /* Nothing seen yet: zeroes the bins, too. */

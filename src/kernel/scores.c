@@ -203,6 +203,12 @@ RS_INLINE void join_run(walk *w, size_t bin, bool moments) {
 
 /* ---- what every tile goes through -------------------------------------------------------------------------------- */
 
+static void cap_logits(walk *w) {
+  const vec most = all((real)w->call->cap), by_cap = all((real)(1 / w->call->cap));
+  vec slope;
+  for (size_t i = 0; i < LOGITS; i++) w->logits[i] = most * tanh_of(w->logits[i] * by_cap, &slope);
+}
+
 static void add_bias(walk *w, int32_t key) {
   const rs_score_call *call = w->call;
   const real *bias = (const real *)call->bias + ((ptrdiff_t)key - call->bias_key) * call->bias_step;
@@ -374,6 +380,7 @@ RS_INLINE void visit(walk *w, size_t tile, bool moments, bool ranks) {
   bool whole = key >= w->most_begin && key + ROWS <= w->least_stop;
   size_t bin = 0;
   score(w, tile, moments, ranks);
+  if (w->call->cap != 0) cap_logits(w);
   if (w->call->bias != NULL) add_bias(w, key);
   if (!whole) hide(w, key);
   watch_tops(w, key);
@@ -452,14 +459,27 @@ static void walk_tiles(const rs_score_call *call, rs_score_state *state) {
     walk_weights(call, state);
 }
 
-static void dot(const void *queries, const void *keys, size_t dims, double *out) {
+static void read_logits(const rs_score_call *call, void *out) {
+  walk w = {.call = call};
+  real *to = out;
+  for (size_t tile = call->first; tile < call->end; tile++) {
+    score(&w, tile, false, false);
+    if (call->cap != 0) cap_logits(&w);
+    if (call->bias != NULL) add_bias(&w, (int32_t)(tile * ROWS));
+    for (size_t i = 0; i < LOGITS; i++, to += WIDTH) store(to, w.logits[i]);
+  }
+}
+
+static void dot(const void *queries, const void *keys, size_t dims, double cap, double *out) {
   const real *q = queries, *k = keys;
-  vec sums[VECTORS];
+  vec sums[VECTORS], slope;
   for (size_t v = 0; v < VECTORS; v++) sums[v] = all(0);
   for (size_t d = 0; d < dims; d++, q += LANES, k += LANES)
     for (size_t v = 0; v < VECTORS; v++) sums[v] = fused(load(q + v * WIDTH), load(k + v * WIDTH), sums[v]);
+  for (size_t v = 0; v < VECTORS && cap != 0; v++)
+    sums[v] = all((real)cap) * tanh_of(sums[v] * all((real)(1 / cap)), &slope);
   for (size_t lane = 0; lane < LANES; lane++) out[lane] = sums[lane / WIDTH][lane % WIDTH];
 }
 
 extern const rs_score_kernel RS_OF_REAL(rs_scores);
-const rs_score_kernel RS_OF_REAL(rs_scores) = {sizeof(real), LANES, ROWS, walk_tiles, dot};
+const rs_score_kernel RS_OF_REAL(rs_scores) = {sizeof(real), LANES, ROWS, walk_tiles, read_logits, dot};

@@ -112,8 +112,8 @@ typedef struct rs_metric_kind {
   size_t (*curve_rows)(const void *params, const rs_curve_in *in);
   /* The first keys whose weight a row is to hold. NULL: none. */
   size_t (*sinks)(const void *params);
-  /* What rows are to hold that takes whole rows of logits (five to ten times slower): sets local, or tops, which may
-   * borrow from `params`. NULL: none of it. At most one metric sets each. */
+  /* What rows are to hold that takes their logits once more, in double (some ten times slower): sets local, or tops,
+   * which may borrow from `params`. NULL: none of it. At most one metric sets each. */
   void (*wants)(const void *params, rs_row_needs *needs);
   /* Metrics of heads: prepare makes one block of memory, to be released with free(), with all that `row` and `content`
    * need; it may borrow from what `in` points to. RS_MEMORY. Rows come head by head; the content of a head is shown

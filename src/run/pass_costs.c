@@ -171,8 +171,7 @@ double rs_row_bytes(const rs_experiment *experiment, size_t length, size_t dims,
   double numbers = (double)bins * (needs.moments ? 4 : 1) + (double)needs.top_count;
   double observed = fmin(queries, RS_ROWS_AT_ONCE) * ((double)sizeof(rs_row) + 8 * numbers);
   double engine = rs_engine_bytes(length, dims, views, bins, threads);
-  bool whole = needs.local > 0 || needs.top_count > 0;
-  return content + observed + engine + (whole ? rs_whole_bytes(length, threads) : 0);
+  return content + observed + engine + (needs.top_count > 0 ? rs_top_bytes(length, threads) : 0);
 }
 
 size_t rs_longest(const rs_experiment *experiment) {
