@@ -106,8 +106,8 @@ typedef struct rs_source_kind {
    * RS_UNSUPPORTED, RS_MEMORY. May be NULL. */
   rs_status (*fit)(const rs_binding *binding, const rs_model *model, const rs_recipe *rotated, rs_err *err);
   /* What every key and query of one input shares: prepare fills a state of so many bytes, zeroed before, from the
-   * parameters and the rest of the input; its other allocations go back in `release`, which is called on success alone
-   * and may be NULL. Both 0 and NULL: nothing is shared. */
+   * parameters and the rest of the input (NULL: it is a copy of the parameters); its other allocations go back in
+   * `release`, which is called on success alone and may be NULL. 0: nothing is shared. */
   size_t state_size;
   rs_status (*prepare)(const rs_source_in *in, void *state, rs_err *err);
   void (*release)(void *state);

@@ -15,6 +15,7 @@ enum { UNITS = 32 }; /* with fewer blocks than this keys are split, too, so that
 
 struct rs_engine {
   size_t length, head_dim, views; /* the largest job */
+  rs_arena arena;                 /* of the loaded job's arrays */
   rs_loaded_job loaded;
   rs_worker *workers;         /* one for each thread that ever took part */
   size_t worker_count, ready; /* ready: threads for the job that is loaded; 0: none is */
@@ -35,14 +36,18 @@ rs_status rs_engine_create(size_t length, size_t head_dim, size_t views, rs_engi
   rs_engine *fresh = rs_alloc(1, sizeof *fresh, err);
   *engine = NULL;
   if (fresh == NULL) return RS_MEMORY;
-  *fresh = (rs_engine){.length = length, .head_dim = head_dim, .views = views, .loaded.bias.room = length};
+  *fresh = (rs_engine){.length = length, .head_dim = head_dim, .views = views};
   rs_loaded_job *loaded = &fresh->loaded;
-  loaded->norm = rs_alloc(length, views * sizeof *loaded->norm, err); /* panels have at least one key */
-  loaded->norm_so_far = rs_alloc(length, views * sizeof *loaded->norm_so_far, err);
-  loaded->bin_of = rs_alloc(length, sizeof *loaded->bin_of, err);
-  if (loaded->norm == NULL || loaded->norm_so_far == NULL || loaded->bin_of == NULL) {
+  rs_arena *arena = &fresh->arena;
+  loaded->norm = rs_arena_take(arena, length, views * sizeof *loaded->norm); /* panels have at least one key */
+  loaded->norm_so_far = rs_arena_take(arena, length, views * sizeof *loaded->norm_so_far);
+  loaded->bin_of = rs_arena_take(arena, length, sizeof *loaded->bin_of);
+  loaded->bias.past = rs_arena_take(arena, length, sizeof(double));
+  loaded->bias.future = rs_arena_take(arena, length, sizeof(double));
+  rs_status status = rs_arena_check(arena, err);
+  if (status != RS_OK) {
     rs_engine_free(fresh);
-    return RS_MEMORY;
+    return status;
   }
   *engine = fresh;
   return RS_OK;
@@ -50,13 +55,11 @@ rs_status rs_engine_create(size_t length, size_t head_dim, size_t views, rs_engi
 
 void rs_engine_free(rs_engine *engine) {
   if (engine == NULL) return;
-  for (size_t i = 0; i < engine->worker_count; i++) rs_worker_clear(&engine->workers[i]);
+  for (size_t i = 0; i < engine->worker_count; i++) free(engine->workers[i].storage.data);
   free(engine->workers);
-  rs_bias_table_clear(&engine->loaded.bias);
-  rs_reals_clear(&engine->loaded.keys);
-  free(engine->loaded.norm);
-  free(engine->loaded.norm_so_far);
-  free(engine->loaded.bin_of);
+  free(engine->loaded.bias.table.data);
+  free(engine->loaded.keys.data);
+  rs_arena_clear(&engine->arena);
   free(engine);
 }
 
@@ -87,14 +90,14 @@ static rs_status begin_load(rs_loaded_job *loaded, const rs_attention_job *job, 
   loaded->encoding = rs_encoding_of_head(job->encoding, job->head);
   loaded->job = *job;
   loaded->job.encoding = &loaded->encoding;
-  if (rs_job_is_exact(job)) {
+  if (job->soft_cap != 0 || rs_job_has_shares(job)) { /* which are exact */
     loaded->job.scores = RS_SCORES_F64;
     loaded->job.epsilon = 0;
   }
   loaded->dims = job->encoding->head_dim;
-  loaded->views = rs_job_views(job);
+  loaded->views = job->mask.kind == RS_CROSS ? 1 : job->encoding->views;
   fill_bins(loaded);
-  RS_TRY(rs_bias_table_measure(&loaded->bias, job, err));
+  rs_bias_table_measure(&loaded->bias, job);
   return rs_limits_choose(loaded, err);
 }
 
@@ -112,14 +115,7 @@ static size_t threads_for(double work) {
 }
 
 static rs_status prepare_workers(rs_engine *engine, size_t threads, rs_err *err) {
-  if (threads > engine->worker_count) {
-    rs_worker *workers = rs_alloc(threads, sizeof *workers, err);
-    if (workers == NULL) return RS_MEMORY;
-    if (engine->worker_count > 0) memcpy(workers, engine->workers, engine->worker_count * sizeof *workers);
-    free(engine->workers);
-    engine->workers = workers;
-    engine->worker_count = threads;
-  }
+  RS_TRY(RS_GROW(engine->workers, &engine->worker_count, threads, err));
   for (; engine->ready < threads; engine->ready++)
     RS_TRY(rs_worker_prepare(&engine->workers[engine->ready], &engine->loaded, err));
   return RS_OK;
@@ -191,7 +187,7 @@ static bool keep_partial(const plan *cut, const rs_worker *worker, size_t tiles,
   copy->bins = rs_alloc(all, sizeof *copy->bins, NULL);
   copy->tiles = rs_alloc(tiles, sizeof *copy->tiles, NULL);
   if (copy->bins == NULL || copy->tiles == NULL) return false;
-  memcpy(copy->bins, worker->bins.data, all * sizeof *copy->bins);
+  memcpy(copy->bins, worker->bins, all * sizeof *copy->bins);
   memcpy(copy->tiles, worker->tiles, tiles * sizeof *copy->tiles);
   for (size_t t = 0; t < tiles; t++) rs_state_place(cut->loaded, copy->bins + t * each, &copy->tiles[t].state);
   return true;

@@ -3,23 +3,62 @@
 #define ROPESCOPE_ATTENTION_ENGINE_H
 
 #include "attention/attention.h"
+#include "kernel/kernel.h"
 
-#include "worker.h"
+/* Room that is kept from job to job. */
+typedef struct rs_reals {
+  void *data; /* 64-byte aligned; owned */
+  size_t bytes;
+} rs_reals;
 
-/* ---- job ------------------------------------------------------------------------------------------------------- */
+/* Room for `count` elements of `size` bytes, contents lost. */
+rs_status rs_reals_reserve(rs_reals *reals, size_t count, size_t size, rs_err *err);
 
-/* What follows from a job alone. */
+/* Entry `index` of an array of float or double, `real_bytes` each. */
+static inline void rs_real_put(void *reals, size_t real_bytes, size_t index, double value) {
+  if (real_bytes == sizeof(float))
+    ((float *)reals)[index] = (float)value;
+  else
+    ((double *)reals)[index] = value;
+}
 
-/* Views differ in rotation alone, which does not act across sequences. */
-size_t rs_job_views(const rs_attention_job *job);
+/* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
-/* Whether the mask shows the key at position `key` to the query at position `query`. */
-bool rs_job_sees(const rs_attention_job *job, size_t query, size_t key);
+/* What a head adds to its logits. A bias that is a function of m - n alone is one table; any other is made for a block
+ * of keys at a time. Numbers are in bits, and less the bias of the query's own place. */
+typedef struct rs_bias_table {
+  bool any, by_distance;
+  rs_reals table; /* by_distance: entry `origin` + m - n */
+  size_t origin;
+  double *past, *future; /* by_distance: (L,) at |m - n| = d before and after the query; once loaded, at d or beyond */
+  double offset;         /* by_distance: what was taken off, nats */
+} rs_bias_table;
+
+/* A job with its keys rotated and dealt into panels, in which the same dim of `rows` neighbouring keys stands together.
+ * Tiles of queries walk over it and change nothing. */
+typedef struct rs_loaded_job {
+  rs_attention_job job;          /* its arrays are borrowed */
+  rs_encoding encoding;          /* the job's, as its head has it */
+  size_t dims, views, panels;    /* panels of each view; 1 view across sequences, for they differ in rotation alone */
+  const rs_score_kernel *kernel; /* of the format `scores` */
+  rs_score_format scores;        /* float or double */
+  double error;                  /* see below */
+  rs_reals keys;                 /* [view][panel][D][rows] rotated */
+  double *norm;                  /* [view][panel] the largest norm in the panel */
+  double *norm_so_far;           /* [view][panel] the largest norm up to it */
+  uint16_t *bin_of;              /* [distance] */
+  rs_bias_table bias;
+} rs_loaded_job;
 
 /* Pairs of queries number [first, first + count) with keys that they see, needles aside. */
 double rs_job_pairs(const rs_attention_job *job, size_t first, size_t count);
 
-/* ---- limits ---------------------------------------------------------------------------------------------------- */
+/* Whether rows of the job have shares: parts of the context, or largest keys. */
+static inline bool rs_job_has_shares(const rs_attention_job *job) {
+  return job->local > 0 || job->top_count > 0;
+}
+
+/* ---- limits ------------------------------------------------------------------------------------------------------ */
 
 /* How large the logits of a job can be, and what float loses on them.
  *
@@ -41,9 +80,80 @@ rs_status rs_limits_choose(rs_loaded_job *loaded, rs_err *err);
 /* loaded->error, or more where a bias that is no table turned out to reach `above` nats. */
 double rs_limits_error(const rs_loaded_job *loaded, double above);
 
-/* ---- load ------------------------------------------------------------------------------------------------------ */
+/* ---- workers ----------------------------------------------------------------------------------------------------- */
 
-/* Filling a loaded job. */
+enum {
+  RS_TURNED = 64, /* the most tokens turned at a time */
+  RS_TILES = 8    /* tiles that share keys in the second cache */
+};
+
+/* Some queries of the job, one a lane; idle lanes repeat the last. */
+typedef struct rs_tile {
+  size_t first, count; /* queries of the job */
+  bool consecutive;    /* neighbours in the sequence: a table by distance can be read in place */
+  char *queries;       /* real [view][D][lanes], rotated; the worker's */
+  rs_score_state state;
+  double norm[RS_VIEWS][RS_SCORE_LANES]; /* of the rotated queries, bits for each unit of key */
+  double own_bias[RS_SCORE_LANES];       /* of the lanes' own places, nats; of a bias that is no table */
+  double keys[RS_SCORE_LANES];           /* how many each lane sees, needle aside */
+  double needle_logit[RS_SCORE_LANES];   /* bits; where has_needle */
+  bool has_needle[RS_SCORE_LANES];
+  double floor[RS_SCORE_LANES];     /* bits; the largest logit is no less */
+  double skipped[RS_SCORE_LANES];   /* keys left out, and */
+  double certified[RS_SCORE_LANES]; /* the most weight they can have, relative to that of the largest logit */
+} rs_tile;
+
+/* The number of the query in a lane, and its position. */
+static inline size_t rs_lane_query(const rs_tile *tile, size_t lane) {
+  return tile->first + (lane < tile->count ? lane : tile->count - 1);
+}
+
+static inline size_t rs_lane_position(const rs_loaded_job *loaded, const rs_tile *tile, size_t lane) {
+  return loaded->job.queries[rs_lane_query(tile, lane)];
+}
+
+/* What one thread needs. */
+typedef struct rs_worker {
+  const rs_loaded_job *loaded; /* borrowed */
+  rs_reals storage;            /* of the arrays; owned */
+  double *cosine, *sine;       /* (RS_TURNED, R/2) */
+  double *turned;              /* (RS_TURNED, D) */
+  char *queries;               /* real [tile][view][D][lanes] */
+  char *pairs;                 /* real [2][D][lanes]: queries and keys one by one */
+  void *scratch;               /* real [bins][lanes], zero */
+  void *bias;                  /* real [keys of a block][lanes] */
+  double *bias_row;            /* (keys of a block,): one lane's */
+  void *bias_rows;             /* real [lanes][keys of a block] */
+  double *bins;                /* storage of the states */
+  double *logits;              /* [keys of a block][lanes], for shares */
+  double *rows;                /* [lanes][L + 1]: logits, for the largest */
+  double above;                /* the largest bias it has tabulated, nats; 0 if none is positive */
+  rs_tile tiles[RS_TILES];
+  size_t first, end; /* the queries that are packed; none where equal */
+} rs_worker;
+
+/* Makes the worker ready for a job whose format is chosen; keeps what is large enough. Release `storage` with free().
+ */
+rs_status rs_worker_prepare(rs_worker *worker, const rs_loaded_job *loaded, rs_err *err);
+
+/* Panels one block of tiles walks over before the next. */
+size_t rs_block_panels(const rs_loaded_job *loaded);
+
+/* Numbers of the bins of one state, and their places in `bins`. */
+size_t rs_state_bins(const rs_loaded_job *loaded);
+void rs_state_place(const rs_loaded_job *loaded, double *bins, rs_score_state *state);
+
+/* rot(x + embedded) in one view of the encoding, embeddings where the job has a projection; the rows hold until the
+ * next call. Of query number `query` of the job: (D,). */
+const double *rs_turn_query(const rs_worker *worker, size_t view, size_t query);
+
+/* Of the contents `keys` at the positions of keys [begin, end), at most RS_TURNED: (end - begin, D). */
+const double *rs_turn_keys(const rs_worker *worker, size_t view, size_t begin, size_t end, const double *keys);
+
+/* Numbers of the panels of one view. */
+static inline size_t rs_view_reals(const rs_loaded_job *loaded) {
+  return loaded->panels * loaded->kernel->rows * loaded->dims;
+}
 
 /* The work of rs_load_keys, in multiply-adds. */
 double rs_load_work(const rs_loaded_job *loaded);
@@ -52,46 +162,26 @@ double rs_load_work(const rs_loaded_job *loaded);
  * ready. */
 void rs_load_keys(rs_loaded_job *loaded, const rs_worker *workers, size_t threads);
 
-/* ---- bias block ------------------------------------------------------------------------------------------------ */
+/* ---- biases ------------------------------------------------------------------------------------------------------ */
 
-/* A bias that is no function of distance, as the kernel reads it: a block of keys for every lane of a tile. */
+/* What does not depend on the format: any, by_distance, past and future. */
+void rs_bias_table_measure(rs_bias_table *bias, const rs_attention_job *job);
 
-/* Whether the tile's bias cannot be read from the table by distance. */
-bool rs_tile_needs_bias(const rs_loaded_job *loaded, const rs_tile *tile);
+/* The table for a kernel, once the format is chosen. */
+rs_status rs_bias_table_load(rs_bias_table *bias, const rs_attention_job *job, const rs_score_kernel *kernel,
+                             rs_err *err);
 
-/* The biases of the lanes' own places, which are taken off; for such a tile, once it is placed. */
+/* The bias of the query at position `query` against keys [begin, end) as the kernel reads it, in double; returns what
+ * was taken off, nats. For jobs that have a bias. */
+double rs_bias_of_query(const rs_attention_job *job, size_t query, size_t begin, size_t end, double *bits);
+
+/* The biases of the lanes' own places, which are taken off; for a tile that reads no table, once it is placed. */
 void rs_tile_set_own_bias(const rs_loaded_job *loaded, rs_tile *tile);
 
-/* worker->bias: of keys [begin, end), at most a block's, for every lane, (keys, lanes). */
-void rs_bias_block(rs_worker *worker, const rs_tile *tile, rs_range keys);
+/* Where the kernel finds the bias of panels [call->first, call->end), at most a block. */
+void rs_tile_set_bias(rs_worker *worker, const rs_tile *tile, rs_score_call *call);
 
-/* ---- tile ------------------------------------------------------------------------------------------------------ */
-
-/* Tiles of queries before they walk. */
-
-/* Real [D][lanes]: the queries of a tile as one view rotates them. */
-char *rs_tile_queries(const rs_loaded_job *loaded, const rs_tile *tile, size_t view);
-
-/* Queries number [first, first + count) of the job become a tile of the worker's: packed, with the logits of their
- * needles and what else depends on them alone. */
-void rs_tile_place(rs_worker *worker, rs_tile *tile, size_t first, size_t count);
-
-/* The largest logit is at least that of the query's own key, which every mask within a sequence shows; its bias is what
- * all are relative to. For tiles that begin with far keys. */
-void rs_tile_set_floors(rs_worker *worker, rs_tile *tile);
-
-/* Nothing seen yet. */
-void rs_tile_reset(const rs_loaded_job *loaded, rs_tile *tile);
-
-/* Joins to tile `into` what the same queries saw of other keys. */
-void rs_tile_join(const rs_loaded_job *loaded, rs_tile *into, const rs_tile *from);
-
-/* ---- skip ------------------------------------------------------------------------------------------------------ */
-
-/* Which keys of a row may be left out.
- *
- * By Cauchy and Schwarz a logit is at most |q| |k| scale / sqrt(D) + bias; with the largest norm of some panels' keys
- * that bounds what all of them can weigh against the largest logit known of the row. */
+/* ---- walks ------------------------------------------------------------------------------------------------------- */
 
 /* What a tile sees through one view and one range of its mask. */
 typedef struct rs_tile_part {
@@ -101,64 +191,32 @@ typedef struct rs_tile_part {
   bool done;     /* what is left on this side cannot matter */
 } rs_tile_part;
 
-/* Whether any keys of the job may be left out. */
-bool rs_may_skip(const rs_loaded_job *loaded);
+/* Queries number [first, first + count) of the job become a tile of the worker's: packed, with the logits of their
+ * needles and what else depends on them alone. */
+void rs_tile_place(rs_worker *worker, rs_tile *tile, size_t first, size_t count);
 
-/* For such a job: whether the call's panels cannot matter, or even (part->done) none of `side`, the keys that are still
- * to come with theirs: those before (`down`) or after them. The largest possible weight of what is left out is added to
- * tile->certified. */
-bool rs_tile_skips(const rs_loaded_job *loaded, rs_tile *tile, rs_tile_part *part, rs_range side, bool down);
-
-/* ---- walk ------------------------------------------------------------------------------------------------------ */
-
-/* A block of tiles of queries against the panels. */
-
-/* What a tile sees through one view and range number `r` of its mask. */
-rs_tile_part rs_part_make(const rs_worker *worker, const rs_tile *tile, size_t view, size_t r);
-
-/* Where the kernel finds the bias of panels [call->first, call->end), at most a block. */
-void rs_part_set_bias(rs_worker *worker, const rs_tile *tile, rs_score_call *call);
+/* What it sees through a view and range number `r` of its mask. */
+rs_tile_part rs_tile_see(const rs_worker *worker, const rs_tile *tile, size_t view, size_t r);
 
 /* Walks tiles of queries number [queries.begin, queries.end) of the job, at most RS_TILES, over some panels; what they
  * saw stands in worker->tiles. */
 void rs_walk_block(rs_worker *worker, rs_range queries, rs_range panels);
 
-/* ---- rows ------------------------------------------------------------------------------------------------------ */
+/* Joins to tile `into` what the same queries saw of other keys. */
+void rs_tile_join(const rs_loaded_job *loaded, rs_tile *into, const rs_tile *from);
 
-/* From what a tile has seen to rows. */
-
-/* How many numbers a row has beside its own, of bins and largest keys, from row->bin_weight on. */
-size_t rs_row_numbers(const rs_attention_job *job);
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 /* An observation of `queries` rows of the job, all zero. */
 rs_status rs_observation_create(const rs_attention_job *job, size_t queries, rs_observation **observation, rs_err *err);
 
-/* The entropy of the row, whose keys and sink are known: `computed` brought into [0, ln outcomes], which rounding may
- * leave by some ulp. A NaN stays one. */
-double rs_row_entropy(const rs_row *row, double computed);
-
-/* The bias that was taken off the row of the query at position `query`, nats. */
-double rs_row_offset(const rs_loaded_job *loaded, size_t query);
-
 /* The rows (tile->count,) of a finished tile. */
 void rs_tile_finish_rows(const rs_loaded_job *loaded, rs_tile *tile, rs_row *rows);
-
-/* ---- shares ---------------------------------------------------------------------------------------------------- */
-
-/* What no walk over panels can tell: the weight of the largest keys, and that of parts of the context. The logits of a
- * tile are made once more when its rows are known. */
-
-/* Whether the job's rows are in double with nothing left out: it wants such shares, or caps its products. */
-bool rs_job_is_exact(const rs_attention_job *job);
 
 /* The shares of queries number [first, first + count), at most one tile, in their rows (count,). */
 void rs_share_rows(rs_worker *worker, size_t first, size_t count, rs_row *rows);
 
-/* ---- together -------------------------------------------------------------------------------------------------- */
-
-/* Rows that the members of a team observe together. */
-
-/* Who observes block number `block` of the queries. */
+/* Who of a team observes block number `block` of the queries. */
 bool rs_block_is_own(const rs_team *team, size_t block);
 
 /* Gives every member the rows of all blocks of `each` queries, and the largest `above` of all. `status`: what this

@@ -82,3 +82,13 @@ double rs_limits_error(const rs_loaded_job *loaded, double above) {
   double unit = (loaded->scores == RS_SCORES_F32 ? FLT_EPSILON : DBL_EPSILON) / 2;
   return loaded->error + (loaded->bias.by_distance ? 0 : unit * 3 * above);
 }
+
+double rs_job_pairs(const rs_attention_job *job, size_t first, size_t count) {
+  double pairs = 0;
+  for (size_t i = first; i < first + count; i++) {
+    rs_range seen[2];
+    size_t ranges = rs_mask_ranges(&job->mask, job->encoding->length, job->queries[i], seen);
+    for (size_t r = 0; r < ranges; r++) pairs += (double)(seen[r].end - seen[r].begin);
+  }
+  return pairs;
+}

@@ -4,14 +4,16 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-size_t rs_row_numbers(const rs_attention_job *job) {
+/* How many numbers a row has beside its own, of bins and largest keys, from row->bin_weight on. */
+static size_t numbers_of(const rs_attention_job *job) {
   return (job->moments ? 4 : 1) * job->bins + job->top_count;
 }
 
 rs_status rs_observation_create(const rs_attention_job *job, size_t queries, rs_observation **observation,
                                 rs_err *err) {
-  size_t bins = job->bins, each = rs_row_numbers(job);
+  size_t bins = job->bins, each = numbers_of(job);
   rs_observation *blank = rs_alloc(1, sizeof *blank, err);
   *observation = NULL;
   if (blank == NULL) return RS_MEMORY;
@@ -67,7 +69,8 @@ static void add_needle(const rs_loaded_job *loaded, const rs_tile *tile, size_t 
   if (weight > 0) sums->spread += weight * t; /* 0 times minus infinity is no number */
 }
 
-double rs_row_entropy(const rs_row *row, double computed) {
+/* `computed` brought into [0, ln outcomes], which rounding may leave by some ulp; a NaN stays one. */
+static double entropy_of(const rs_row *row, double computed) {
   double largest = log((double)rs_row_outcomes(row));
   if (computed > largest) return largest;
   return computed < 0 ? 0 : computed;
@@ -82,7 +85,8 @@ static void add_learned(double logit, double reference, row_sums *sums, rs_row *
   if (weight > 0) sums->spread += weight * t;
 }
 
-double rs_row_offset(const rs_loaded_job *loaded, size_t query) {
+/* The bias that was taken off the row, nats. */
+static double offset_of(const rs_loaded_job *loaded, size_t query) {
   double bits;
   if (!loaded->bias.any) return 0;
   return loaded->bias.by_distance ? loaded->bias.offset
@@ -115,7 +119,7 @@ static void fill_row(const rs_loaded_job *loaded, rs_tile *tile, size_t lane, rs
   bool added = tile->has_needle[lane] && job->needle_key != NULL;
   row->head = job->head;
   row->query = job->queries[tile->first + lane];
-  double offset = rs_row_offset(loaded, row->query), needle = added ? tile->needle_logit[lane] : -INFINITY;
+  double offset = offset_of(loaded, row->query), needle = added ? tile->needle_logit[lane] : -INFINITY;
   double learned = job->learned_sink != NULL ? (*job->learned_sink - offset) * M_LOG2E : -INFINITY;
   double largest = fmax(needle, learned);
   if (largest > state->reference[lane]) rs_score_state_move(state, job->bins, loaded->kernel->lanes, lane, largest);
@@ -129,7 +133,7 @@ static void fill_row(const rs_loaded_job *loaded, rs_tile *tile, size_t lane, rs
   double entropy = (log2(sums.mass) - sums.spread / sums.mass) * M_LN2;
   row->max_logit = (wins ? needle : state->top[lane]) * M_LN2 + offset;
   row->log_sum_exp = (state->reference[lane] + log2(sums.mass)) * M_LN2 + offset;
-  row->entropy = rs_row_entropy(row, entropy);
+  row->entropy = entropy_of(row, entropy);
   row->sink_weight = state->sink[lane] / sums.mass;
   row->needle_weight /= sums.mass;
   row->learned_weight /= sums.mass;
@@ -140,4 +144,214 @@ static void fill_row(const rs_loaded_job *loaded, rs_tile *tile, size_t lane, rs
 
 void rs_tile_finish_rows(const rs_loaded_job *loaded, rs_tile *tile, rs_row *rows) {
   for (size_t lane = 0; lane < tile->count; lane++) fill_row(loaded, tile, lane, &rows[lane]);
+}
+
+/* ---- shares --------------------------------------------------------------------------------------------------------
+ */
+
+/* Shares of a row's weight that no walk over panels can tell: those of parts of the context and of the largest keys.
+ * When the log-sum-exp is known, each logit is a weight by itself. */
+
+/* Brings the `most` largest of (count,) numbers to the front (Hoare's selection, 1961). */
+static void gather_largest(double *x, ptrdiff_t count, ptrdiff_t most) {
+  ptrdiff_t low = 0, high = count - 1;
+  while (low < high) {
+    double pivot = x[low + (high - low) / 2];
+    ptrdiff_t i = low, j = high;
+    while (i <= j) {
+      while (x[i] > pivot) i++;
+      while (x[j] < pivot) j--;
+      if (i > j) break;
+      double swapped = x[i];
+      x[i++] = x[j];
+      x[j--] = swapped;
+    }
+    if (most > i)
+      low = i;
+    else if (most <= j)
+      high = j;
+    else
+      return; /* what stands between them equals the pivot */
+  }
+}
+
+static int descending(const void *a, const void *b) {
+  double left = *(const double *)a, right = *(const double *)b;
+  return (left < right) - (left > right);
+}
+
+/* What one lane has come to: all logits in bits, less the bias of the query's own place. */
+typedef struct share {
+  const rs_attention_job *job;
+  size_t query, needle; /* positions; RS_NO_NEEDLE where none of the keys is the needle */
+  double level;         /* log-sum-exp */
+  double learned;       /* weight of the learned sink */
+  rs_sum parts[RS_ROW_SEGMENTS];
+  double *logits; /* (count,) where the largest are wanted; else NULL */
+  size_t count;
+} share;
+
+static void add(share *s, rs_row_segment part, double logit) {
+  if (s->job->local > 0) rs_sum_add(&s->parts[part], exp2(logit - s->level));
+  if (s->logits != NULL) s->logits[s->count] = logit;
+  s->count++;
+}
+
+static rs_row_segment part_of(const share *s, size_t key) {
+  size_t distance = key > s->query ? key - s->query : s->query - key;
+  if (key == s->needle) return RS_ROW_NEEDLE;
+  if (key < s->job->sinks) return RS_ROW_SINK;
+  return distance < s->job->local ? RS_ROW_LOCAL : RS_ROW_REST;
+}
+
+static void find_tops(share *s, rs_row *row) {
+  const rs_attention_job *job = s->job;
+  double last = job->tops[job->top_count - 1];
+  size_t most = last < (double)s->count ? (size_t)last : s->count, taken = 0;
+  rs_sum sum = {0};
+  gather_largest(s->logits, (ptrdiff_t)s->count, (ptrdiff_t)most);
+  qsort(s->logits, most, sizeof *s->logits, descending);
+  for (size_t t = 0; t < job->top_count; t++) {
+    for (; taken < most && (double)taken < job->tops[t]; taken++) rs_sum_add(&sum, exp2(s->logits[taken] - s->level));
+    row->top_weight[t] = rs_sum_total(&sum);
+  }
+}
+
+/* Parts add up to 1 with a learned sink. */
+static void find_parts(const share *s, rs_row *row) {
+  double all = s->learned;
+  for (size_t p = 0; p < RS_ROW_SEGMENTS; p++) all += rs_sum_total(&s->parts[p]);
+  for (size_t p = 0; p < RS_ROW_SEGMENTS; p++) row->segment_weight[p] = rs_sum_total(&s->parts[p]) / all;
+}
+
+static share begin_lane(rs_worker *worker, const rs_tile *tile, size_t lane, const rs_row *row) {
+  const rs_attention_job *job = &worker->loaded->job;
+  bool among = tile->has_needle[lane] && job->needle_key == NULL;
+  share s = {.job = job,
+             .query = row->query,
+             .needle = among ? job->needle_at[tile->first + lane] : RS_NO_NEEDLE,
+             .level = (row->log_sum_exp - offset_of(worker->loaded, row->query)) * M_LOG2E};
+  if (row->has_learned) s.learned = exp2((*job->learned_sink - row->log_sum_exp) * M_LOG2E);
+  if (job->top_count > 0) s.logits = worker->rows + lane * (job->encoding->length + 1);
+  if (tile->has_needle[lane] && !among) add(&s, RS_ROW_NEEDLE, tile->needle_logit[lane]);
+  return s;
+}
+
+/* One view and range of the mask. */
+static void read_part(rs_worker *worker, const rs_tile *tile, rs_tile_part *part, share *shares) {
+  const rs_loaded_job *loaded = worker->loaded;
+  size_t rows = loaded->kernel->rows, lanes = loaded->kernel->lanes, each = rs_block_panels(loaded);
+  size_t end = (part->keys.end + rows - 1) / rows;
+  rs_score_call *call = &part->call;
+  for (call->first = part->keys.begin / rows; call->first < end; call->first = call->end) {
+    call->end = call->first + each < end ? call->first + each : end;
+    rs_tile_set_bias(worker, tile, call);
+    loaded->kernel->logits(call, worker->logits);
+    for (size_t lane = 0; lane < tile->count; lane++) {
+      size_t begin = (size_t)call->begin[lane], stop = (size_t)call->stop[lane], first = call->first * rows;
+      if (begin < first) begin = first;
+      if (stop > call->end * rows) stop = call->end * rows;
+      for (size_t n = begin; n < stop; n++)
+        add(&shares[lane], part_of(&shares[lane], n), worker->logits[(n - first) * lanes + lane]);
+    }
+  }
+}
+
+void rs_share_rows(rs_worker *worker, size_t first, size_t count, rs_row *rows) {
+  const rs_loaded_job *loaded = worker->loaded;
+  rs_tile *tile = &worker->tiles[0];
+  share shares[RS_SCORE_LANES];
+  worker->first = worker->end = 0;
+  rs_tile_place(worker, tile, first, count);
+  for (size_t lane = 0; lane < count; lane++) shares[lane] = begin_lane(worker, tile, lane, &rows[lane]);
+  for (size_t v = 0; v < loaded->views; v++)
+    for (size_t r = 0; r < 2; r++) {
+      rs_tile_part part = rs_tile_see(worker, tile, v, r);
+      read_part(worker, tile, &part, shares);
+    }
+  for (size_t lane = 0; lane < count; lane++) {
+    if (loaded->job.local > 0) find_parts(&shares[lane], &rows[lane]);
+    if (loaded->job.top_count > 0) find_tops(&shares[lane], &rows[lane]);
+  }
+}
+
+/* ---- rows of a team ------------------------------------------------------------------------------------------------
+ */
+
+static size_t member_of(size_t block, size_t members) {
+  size_t round = block / members, place = block % members;
+  return round % 2 == 0 ? place : members - 1 - place;
+}
+
+bool rs_block_is_own(const rs_team *team, size_t block) {
+  return team == NULL || member_of(block, team->members) == team->member;
+}
+
+/* Rows on their way between members, one after the other: the numbers of each, then those of its bins. A member's begin
+ * with what bias came up. */
+typedef struct parcel {
+  const rs_team *team;
+  rs_observation *observation;
+  size_t each, numbers; /* queries of a block; of a row beside it */
+  size_t *begins;       /* (members + 1,) bytes; owned, as the next */
+  char *bytes;
+} parcel;
+
+static size_t row_bytes(const parcel *p) {
+  return sizeof(rs_row) + p->numbers * sizeof(double);
+}
+
+static rs_status make_parcel(const rs_attention_job *job, parcel *p, rs_err *err) {
+  size_t members = p->team->members, count = p->observation->count;
+  p->numbers = numbers_of(job);
+  p->begins = rs_alloc(members + 1, sizeof *p->begins, err);
+  if (p->begins == NULL) return RS_MEMORY;
+  for (size_t first = 0, block = 0; first < count; first += p->each, block++) {
+    size_t rows = count - first < p->each ? count - first : p->each;
+    p->begins[member_of(block, members) + 1] += rows * row_bytes(p);
+  }
+  for (size_t m = 0; m < members; m++) p->begins[m + 1] += p->begins[m] + sizeof(double);
+  p->bytes = rs_alloc(p->begins[members], 1, err);
+  return p->bytes != NULL ? RS_OK : RS_MEMORY;
+}
+
+/* Copies the rows of a member from or to the observation, whose pointers stay. */
+static void copy_rows(const parcel *p, size_t member, bool in) {
+  const rs_observation *seen = p->observation;
+  char *at = p->bytes + p->begins[member] + sizeof(double);
+  for (size_t i = 0; i < seen->count; i++) {
+    if (member_of(i / p->each, p->team->members) != member) continue;
+    rs_row *row = &seen->rows[i], kept = *row;
+    double *numbers = row->bin_weight;
+    memcpy(in ? (void *)row : at, in ? at : (void *)row, sizeof *row);
+    row->top_weight = kept.top_weight;
+    row->bin_weight = kept.bin_weight;
+    row->bin_keys = kept.bin_keys;
+    row->bin_mean = kept.bin_mean;
+    row->bin_squares = kept.bin_squares;
+    at += sizeof *row;
+    memcpy(in ? (void *)numbers : at, in ? at : (void *)numbers, p->numbers * sizeof *numbers);
+    at += p->numbers * sizeof *numbers;
+  }
+}
+
+rs_status rs_rows_gather(rs_team *team, rs_status status, const rs_attention_job *job, size_t each,
+                         rs_observation *observation, double *above, rs_err *err) {
+  parcel p = {.team = team, .observation = observation, .each = each};
+  if (team == NULL) return status;
+  if (status == RS_OK) status = make_parcel(job, &p, err);
+  if (status == RS_OK) {
+    memcpy(p.bytes + p.begins[team->member], above, sizeof *above);
+    copy_rows(&p, team->member, false);
+  }
+  status = rs_team_gather(team, status, p.bytes, p.begins, err);
+  for (size_t m = 0; m < team->members && status == RS_OK; m++) {
+    double other;
+    memcpy(&other, p.bytes + p.begins[m], sizeof other);
+    *above = fmax(*above, other);
+    if (m != team->member) copy_rows(&p, m, true);
+  }
+  free(p.begins);
+  free(p.bytes);
+  return status;
 }

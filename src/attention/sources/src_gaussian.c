@@ -24,12 +24,6 @@ typedef struct params {
   norm norm;
 } params;
 
-static rs_status prepare(const rs_source_in *in, void *state, rs_err *err) {
-  (void)err;
-  *(params *)state = *(const params *)in->params;
-  return RS_OK;
-}
-
 /* Each row times sd, or to length sd sqrt(D). */
 static void scale(double sd, size_t dims, size_t rows, bool fixed, double *out) {
   for (size_t row = 0; row < rows; row++, out += dims) {
@@ -67,7 +61,6 @@ const rs_source_kind rs_source_gaussian = {
              .version = 1,
              RS_KIND(specs, params)},
     .state_size = sizeof(params),
-    .prepare = prepare,
     .keys = keys,
     .query = query,
 };

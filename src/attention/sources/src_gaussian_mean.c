@@ -6,12 +6,6 @@ typedef struct params {
   double mean;
 } params;
 
-static rs_status prepare(const rs_source_in *in, void *state, rs_err *err) {
-  (void)err;
-  *(params *)state = *(const params *)in->params;
-  return RS_OK;
-}
-
 static void shift(const rs_source_in *in, size_t rows, double *out) {
   const params *p = in->state;
   for (size_t i = 0; i < rows * in->head_dim; i++) out[i] += p->mean;
@@ -39,7 +33,6 @@ const rs_source_kind rs_source_gaussian_mean = {
              .version = 1,
              RS_KIND(specs, params)},
     .state_size = sizeof(params),
-    .prepare = prepare,
     .keys = keys,
     .query = query,
 };

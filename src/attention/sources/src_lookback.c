@@ -10,12 +10,6 @@ typedef struct params {
   size_t distance; /* r, tokens */
 } params;
 
-static rs_status prepare(const rs_source_in *in, void *state, rs_err *err) {
-  (void)err;
-  *(params *)state = *(const params *)in->params;
-  return RS_OK;
-}
-
 /* One vector for all queries: element 0 of their stream. */
 static void content(const rs_source_in *in, double *out) {
   rs_gaussian_query(in, 0, out);
@@ -57,7 +51,6 @@ const rs_source_kind rs_source_lookback = {
              .version = 1,
              RS_KIND(specs, params)},
     .state_size = sizeof(params),
-    .prepare = prepare,
     .keys = keys,
     .query = query,
 };

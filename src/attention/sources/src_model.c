@@ -21,6 +21,28 @@ static rs_status check(const rs_binding *binding, rs_err *err) {
   return RS_OK;
 }
 
+static void keys(const rs_source_in *in, size_t begin, size_t end, double *out) {
+  const rs_given_rows *rows = in->state;
+  for (size_t n = begin; n < end; n++)
+    memcpy(out + (n - begin) * in->head_dim, rows->k + n * rows->k_step, in->head_dim * sizeof *out);
+}
+
+static void query(const rs_source_in *in, size_t position, double *out) {
+  const rs_given_rows *rows = in->state;
+  for (size_t d = 0; d < in->head_dim; d++) out[d] = rows->factor * rows->q[position * rows->q_step + d];
+}
+
+static rs_score_rule rule(const rs_source_in *in) {
+  return ((const rs_given_rows *)in->state)->rule;
+}
+
+static size_t needle(const rs_source_in *in, size_t position, const double *q, double *key) {
+  const rs_given_rows *rows = in->state;
+  (void)q;
+  (void)key;
+  return rows->sought != NULL ? rows->sought[position] : RS_NO_NEEDLE;
+}
+
 static const char *base_name(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash != NULL ? slash + 1 : path;
@@ -63,10 +85,10 @@ const rs_source_kind rs_source_model = {
     .check = check,
     .state_size = sizeof(rs_given_rows),
     .prepare = prepare,
-    .keys = rs_given_keys,
-    .query = rs_given_query,
-    .needle = rs_given_needle,
-    .rule = rs_given_rule,
+    .keys = keys,
+    .query = query,
+    .needle = needle,
+    .rule = rule,
     .needle_is_key = true,
     .of_model = true,
     .caption = caption,

@@ -7,6 +7,7 @@
 
 #include "attention/sources.h"
 #include "io/io.h"
+#include "kernel/kernel.h"
 
 typedef enum axis_order { ORDER_AUTO, ORDER_LHD, ORDER_HLD, ORDERS } axis_order;
 
@@ -32,9 +33,10 @@ typedef struct dump {
 typedef struct state {
   dump q, k;
   size_t q_first, k_first; /* where the rows of the head begin */
-  bool rotated;
-  rs_turned_back back; /* where they are */
-  double factor;       /* multiplies queries: what scores are scaled by in place of 1/sqrt(D), times sqrt(D) */
+  rs_encoding *turned;     /* how rows were rotated from position `from` on; NULL: they were not */
+  size_t from;
+  double *turns; /* (threads, 2, RS_STEPS, R/2) */
+  double factor; /* multiplies queries: what scores are scaled by in place of 1/sqrt(D), times sqrt(D) */
   rs_score_rule rule;
 } state;
 
@@ -129,7 +131,8 @@ static void release(void *memory) {
   state *s = memory;
   rs_tensor_file_clear(&s->q.file);
   rs_tensor_file_clear(&s->k.file);
-  rs_turned_back_clear(&s->back);
+  rs_encoding_free(s->turned);
+  free(s->turns);
 }
 
 /* The learned sink of one head; of heads 0 .. heads - 1 there is one each. */
@@ -168,12 +171,28 @@ static rs_status check(const rs_binding *binding, rs_err *err) {
   return rs_binding_fail(binding, offsetof(params, rotated_precision), err, "%s", why);
 }
 
+/* RS_UNSUPPORTED, with the reason, for a method whose rows cannot be turned back; RS_INPUT for one that turns none. */
+static rs_status check_turned(const rs_recipe *recipe, rs_err *err) {
+  const rs_method *method = recipe->method;
+  if (method->embed != NULL)
+    return rs_fail(err, RS_UNSUPPORTED,
+                   "%s adds its table to the tokens, before anything is projected: what it has put on queries and keys "
+                   "cannot be told from the rest",
+                   method->name);
+  if (method->freq == NULL)
+    return rs_fail(err, RS_INPUT, "%s turns nothing: the rows are as they were (rotated: no)", method->name);
+  if (method->pos->views > 1)
+    return rs_fail(err, RS_UNSUPPORTED, "%s turns each row in %zu ways: one dump cannot hold them", method->name,
+                   method->pos->views);
+  return RS_OK;
+}
+
 static rs_status fit(const rs_binding *binding, const rs_model *model, const rs_recipe *rotated, rs_err *err) {
   state s = {0};
   const params *p = binding->fields;
   rs_err why = {0};
   double sink;
-  if (rotated != NULL && rs_turned_check(rotated, &why) != RS_OK)
+  if (rotated != NULL && check_turned(rotated, &why) != RS_OK)
     return rs_fail_on(err, why.status, "rotated", "%s", why.message);
   rs_status status = map_both(p, model->heads, model->head_dim, &s, err);
   if (status == RS_OK && p->sinks != NULL) status = read_sink(p, 0, model->heads, &sink, err);
@@ -195,17 +214,16 @@ static rs_status check_rows(const dump *rows, size_t first, size_t length, doubl
 
 /* A layout speaks of the tokens of the config, which begin at 0. */
 static rs_status prepare_back(const rs_source_in *in, const params *p, state *s, rs_err *err) {
-  const rs_turned turned = {.recipe = in->rotated,
-                            .model = in->model,
-                            .tokens = in->tokens,
-                            .format = p->rotated_precision,
-                            .from = p->rotated_from,
-                            .count = s->q.tokens};
-  s->rotated = in->rotated != NULL;
-  if (!s->rotated) return RS_OK;
+  rs_format angles = p->rotated_precision == RS_F64 ? RS_F64 : RS_F32; /* 16 bits hold cosines, no program's angles */
+  const rs_precision precision = {
+      .positions = angles, .inv_freq = angles, .angle = angles, .table = p->rotated_precision};
+  if (in->rotated == NULL) return RS_OK;
   if (p->rotated_from > 0 && in->tokens != NULL && in->tokens->count > 0)
     return rs_fail(err, RS_UNSUPPORTED, "rotated_from: is for text: the positions of `tokens` begin at the first row");
-  return rs_turned_back_make(&turned, &s->back, err);
+  s->from = p->rotated_from;
+  RS_TRY(rs_encoding_create(in->rotated, in->model, s->from + s->q.tokens, in->tokens, &precision, &s->turned, err));
+  s->turns = rs_alloc(rs_engine_threads() * RS_STEPS, s->turned->rotary_dim * sizeof *s->turns, err);
+  return s->turns != NULL ? RS_OK : RS_MEMORY;
 }
 
 static rs_status find_head(const rs_source_in *in, const params *p, state *s, rs_err *err) {
@@ -232,17 +250,51 @@ static rs_status prepare(const rs_source_in *in, void *memory, rs_err *err) {
   return status;
 }
 
+/* ---- rows ---------------------------------------------------------------------------------------------------------
+ */
+
+/* What rotated a row had a cosine c and a sine s for each pair, with amp and gains in them: (a, b) became (a c - b s,
+ * a s + b c). The same turn by c / (c^2 + s^2) and -s / (c^2 + s^2) undoes it, whatever c and s were rounded to. */
+
+/* At most RS_STEPS rows. */
+static void turn_some(const state *s, rs_side side, size_t begin, size_t end, double *rows) {
+  const rs_encoding *encoding = s->turned;
+  const rs_turn_shape shape = {.tokens = end - begin,
+                               .heads = 1,
+                               .dims = encoding->head_dim,
+                               .pairs = encoding->rotary_dim / 2,
+                               .interleaved = encoding->pair_layout == RS_INTERLEAVED};
+  size_t room = RS_STEPS * shape.pairs;
+  double *cosine = s->turns + rs_engine_thread() * 2 * room, *sine = cosine + room;
+  rs_encoding_turns(encoding, side, 0, s->from + begin, s->from + end, cosine, sine);
+  for (size_t i = 0; i < shape.tokens * shape.pairs; i++) {
+    double squares = cosine[i] * cosine[i] + sine[i] * sine[i];
+    cosine[i] /= squares;
+    sine[i] /= -squares;
+  }
+  rs_kernels_get()->rotate->turn_f64(&shape, cosine, sine, rows);
+}
+
+/* Rows [begin, end) of one head (end - begin, D) in place: exactly what rs_encoding_rotate_token did to each, amp and
+ * gains divided out. Any thread, no allocation. */
+static void turn_back(const state *s, rs_side side, size_t begin, size_t end, double *rows) {
+  for (size_t n = begin; n < end; n += RS_STEPS) {
+    size_t stop = n + RS_STEPS < end ? n + RS_STEPS : end;
+    turn_some(s, side, n, stop, rows + (n - begin) * s->turned->head_dim);
+  }
+}
+
 /* What is asked for here has been read once by prepare: it cannot fail. */
 static void keys(const rs_source_in *in, size_t begin, size_t end, double *out) {
   const state *s = in->state;
   for (size_t n = begin; n < end; n++) (void)read_row(&s->k, s->k_first, n, out + (n - begin) * in->head_dim, NULL);
-  if (s->rotated) rs_turn_back(&s->back, RS_KEY_SIDE, begin, end, out);
+  if (s->turned != NULL) turn_back(s, RS_KEY_SIDE, begin, end, out);
 }
 
 static void query(const rs_source_in *in, size_t position, double *out) {
   const state *s = in->state;
   (void)read_row(&s->q, s->q_first, position, out, NULL);
-  if (s->rotated) rs_turn_back(&s->back, RS_QUERY_SIDE, position, position + 1, out);
+  if (s->turned != NULL) turn_back(s, RS_QUERY_SIDE, position, position + 1, out);
   for (size_t d = 0; d < in->head_dim; d++) out[d] *= s->factor;
 }
 
