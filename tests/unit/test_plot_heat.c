@@ -154,14 +154,13 @@ static void check_marks(const rs_plot_picture *picture, size_t marks, const char
 
 static bool has_text(const rs_plot_picture *picture, const char *text) {
   for (size_t i = 0; i < picture->count; i++)
-    if (picture->shapes[i].kind == RS_PLOT_TEXT && strcmp(picture->text.data + picture->shapes[i].text, text) == 0)
-      return true;
+    if (picture->shapes[i].kind == RS_PLOT_TEXT && strcmp(picture->shapes[i].text, text) == 0) return true;
   return false;
 }
 
 /* The box around a text, as far as it is known. */
 static void text_box(const rs_plot_picture *picture, const rs_plot_shape *shape, double box[4]) {
-  const char *text = picture->text.data + shape->text;
+  const char *text = shape->text;
   const rs_plot_xy *place = &picture->points[shape->begin];
   double width = rs_plot_text_width(text, strlen(text), shape->size, shape->bold), up = 0.75 * shape->size;
   double left = shape->anchor == RS_PLOT_START ? 0 : shape->anchor == RS_PLOT_MIDDLE ? width / 2 : width;
@@ -177,12 +176,12 @@ static void check_texts(const rs_plot_picture *picture, const char *what) {
     if (picture->shapes[i].kind != RS_PLOT_TEXT) continue;
     text_box(picture, &picture->shapes[i], a);
     cr_assert(a[0] >= 0 && a[1] <= picture->width && a[2] >= 0 && a[3] <= picture->height, "%s: %s is outside", what,
-              picture->text.data + picture->shapes[i].text);
+              picture->shapes[i].text);
     for (size_t k = i + 1; k < picture->count; k++) {
       if (picture->shapes[k].kind != RS_PLOT_TEXT) continue;
       text_box(picture, &picture->shapes[k], b);
       cr_assert(a[1] <= b[0] || b[1] <= a[0] || a[3] <= b[2] || b[3] <= a[2], "%s: %s and %s overlap", what,
-                picture->text.data + picture->shapes[i].text, picture->text.data + picture->shapes[k].text);
+                picture->shapes[i].text, picture->shapes[k].text);
     }
   }
 }
@@ -238,7 +237,7 @@ Test(plot_heat, heat__cells__lie_where_their_numbers_say) {
 
 /* Cells of 5 x 3 at (10, 20) and (15, 20): exact. */
 Test(plot_heat, cells__in_a_file__are_rectangles_from_their_upper_left) {
-  rs_plot_picture picture = {.width = 40, .height = 40};
+  rs_plot_picture picture = {.width = 40, .height = 40, .title = "", .description = ""};
   rs_text svg = {0};
   rs_plot_shape_add(&picture, RS_PLOT_CELLS, 0x123456, 5)->tall = 3;
   rs_plot_point_add(&picture, 10, 20);

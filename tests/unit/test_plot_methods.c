@@ -1,5 +1,5 @@
 /* test_plot_methods.c: colour, marker and order belong to a method's name, in every picture of every folder. */
-#include "../../src/pages/plot/data.h"
+#include "../../src/pages/plot/choice.h"
 #include "plot_svg.h"
 
 static const char *const table_order[] = {"rope", "nope", "pi", "ntk", "dynamic_ntk", "yarn", "llama3", "alibi"};

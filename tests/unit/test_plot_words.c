@@ -1,5 +1,5 @@
 /* test_plot_words.c: words, file names, escaped text and wrapped lines. */
-#include "../../src/pages/plot/paper.h"
+#include "../../src/pages/plot/words.h"
 #include "plot_fixture.h"
 
 Test(plot_words, decimal__integers_and_powers__carry_no_noise) {

@@ -9,21 +9,11 @@
 
 /* ---- family: sources that differ in one number, which a summary is drawn over ------------------------------------ */
 
-/* Sources that differ in one number. */
-typedef struct rs_plot_family {
-  const rs_plot_column *parameter; /* its key column. Borrowed. */
-  char *name;                      /* what is common to the sources' names. */
-  double *values;                  /* (sources,) NaN: not of this family. */
-} rs_plot_family;
-
 typedef struct rs_plot_families {
   rs_arena memory;
   rs_plot_family *items; /* owned */
   size_t count, capacity;
 } rs_plot_families;
-
-/* Appends the name without " depth=0.5"; false where it does not say so. */
-bool rs_plot_write_stem(const char *name, const char *parameter, const char *value, rs_text *stem);
 
 /* The families of at least two sources in a summary; a source is in one at most. Release with rs_plot_families_clear,
  * after a failure too. */
@@ -37,82 +27,7 @@ bool rs_plot_in_family(const rs_plot_families *families, size_t source);
 rs_status rs_plot_family_places(const rs_plot_family *family, size_t model, rs_plot_measure *measure, bool *strips,
                                 rs_err *err);
 
-/* ---- map: the numbers of a heat map or of strips: one map for each method and panel ------------------------------ */
-
-enum { RS_PLOT_PANELS = 6, RS_PLOT_MAP_SIDE = 512 }; /* most panels side by side, and cells along a side, of a chart */
-
-/* Values over x, y, panel and method. */
-typedef struct rs_plot_map {
-  rs_plot_ranks x, y, panel; /* panel: of those shown; one without panels */
-  size_t panels;             /* of those there are */
-  size_t *methods, count;    /* numbers of the methods that have a value, in their order. */
-  double *values;            /* (count, panel.count, y.count, x.count): means; NaN: none. */
-  size_t *marks;             /* (panel.count,) the marked cell as y * x.count + x; SIZE_MAX: none. */
-  double low, high;          /* of the values */
-  size_t folded;             /* most rows that a value is the mean of */
-  bool any;                  /* false also where a side has more than RS_PLOT_MAP_SIDE cells */
-  size_t absent;             /* methods that have cells, but no value: their numbers stand behind the others */
-  rs_arena memory;           /* of all the numbers */
-} rs_plot_map;
-
-rs_status rs_plot_map_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_map *map, rs_err *err);
-void rs_plot_map_clear(rs_plot_map *map);
-
-/* ---- series: the numbers of a chart: one series of points for each method ---------------------------------------- */
-
-typedef struct rs_plot_point {
-  double x, y, low, high; /* y is NaN at a gap; low <= y <= high the band, all equal where there is none */
-  double samples;         /* that y is the mean of; 0: not said */
-} rs_plot_point;
-
-/* A mean of fewer samples has a place, but does not speak of a trend: a share of 16 is known to +-0.125. */
-enum { RS_PLOT_SAMPLES_LEAST = 16, RS_PLOT_TREND_LEAST = 3 /* points of a trend */ };
-
-typedef struct rs_plot_series {
-  const char *label; /* borrowed */
-  size_t method;
-  rs_plot_style style; /* to be set before it is drawn */
-  rs_plot_point *points;
-  size_t count;   /* by rising x, each once; 0: no data */
-  bool bins;      /* the band of a point goes on to the next point's x */
-  bool has_event; /* something happens at x = event: */
-  double event;
-} rs_plot_series;
-
-typedef enum rs_plot_band { RS_PLOT_NO_BAND, RS_PLOT_MIN_MAX, RS_PLOT_STANDARD_ERROR, RS_PLOT_ENVELOPE } rs_plot_band;
-
-typedef struct rs_plot_set {
-  rs_arena memory;
-  rs_plot_series *series; /* one per method that has a cell */
-  size_t count;
-  rs_plot_point *points; /* of all series */
-  bool any;              /* there is something to show */
-  rs_plot_band band;
-  size_t seeds, heads; /* the most a line is a mean over */
-  bool folded;         /* points are means over further index columns */
-  bool events;         /* a series has one */
-  bool few;            /* a point has too few samples */
-  bool trendless;      /* samples are counted, and no series has enough points of enough of them */
-} rs_plot_set;
-
-/* Whether the point is of too few samples to be joined with others. */
-bool rs_plot_is_few(const rs_plot_point *point);
-
-rs_status rs_plot_set_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_set *set, rs_err *err);
-void rs_plot_set_clear(rs_plot_set *set);
-
 /* ---- sweep: checkpoints that differ in one number, over which a summary is drawn at one length ------------------- */
-
-/* Zero-initialise; release with rs_plot_sweep_clear. */
-typedef struct rs_plot_sweep {
-  rs_arena memory;
-  const rs_plot_column *parameter; /* its key column; NULL: there is none. Borrowed. */
-  double *values;                  /* (methods,) of each checkpoint; NaN: it has none. */
-  size_t *line;                    /* (methods,) the line that it is a point of. */
-  rs_plot_names lines;             /* what is common to the checkpoints of a line, in the order of methods */
-  rs_plot_style *styles;           /* (lines.count,) */
-  bool log;                        /* the numbers span more than a power of ten */
-} rs_plot_sweep;
 
 /* The first number that at least three checkpoints of a line differ in, where the lines of `data` are checkpoints and
  * `file` is their summary. RS_MEMORY. */
@@ -129,6 +44,11 @@ typedef enum rs_plot_form {
   RS_PLOT_HEAT,  /* over two numbers */
   RS_PLOT_STRIPS /* colours over one number, one strip a method */
 } rs_plot_form;
+
+/* Whether it shows a map, and not series. */
+static inline bool rs_plot_is_map(rs_plot_form form) {
+  return form >= RS_PLOT_HEAT;
+}
 
 /* Zero-initialise; release with rs_plot_content_clear, after a failure too. */
 typedef struct rs_plot_content {
@@ -178,5 +98,23 @@ rs_status rs_plot_list_read(const rs_plot_data *data, double length, rs_plot_lis
  * each. RS_INPUT: a name that means no picture. */
 rs_status rs_plot_list_filter(rs_plot_list *list, const rs_plot_options *options, rs_plot_report *report, rs_err *err);
 void rs_plot_list_clear(rs_plot_list *list);
+
+/* ---- methods: how each method looks and where it stands, the same in every picture of every folder --------------- */
+
+/* Puts the methods of the data in their order: as in the table of methods.c, what belongs to a method (as "yarn
+ * factor=4" does) behind it, by name with numbers as numbers; other names last. */
+rs_status rs_plot_methods_sort(rs_plot_data *data, rs_err *err);
+
+/* The order of two names of methods (char *const *), for qsort. */
+int rs_plot_methods_order(const void *left, const void *right);
+
+enum { RS_PLOT_COLOURS = 16, RS_PLOT_ROUNDS = 4 };
+
+/* The style of a look. */
+rs_plot_style rs_plot_style_of(size_t look);
+
+/* Fills `styles` (methods->count). A method of the table has its own look; any other name has that which its letters
+ * choose, or, where another method of the list has that colour, the next that is free. */
+void rs_plot_methods_style(const rs_plot_names *methods, rs_plot_style *styles);
 
 #endif

@@ -68,17 +68,21 @@ typedef struct rs_plot_cell {
   size_t begin, end;
 } rs_plot_cell;
 
+enum { RS_PLOT_KEYS = 7 };
+
 typedef struct rs_plot_file {
   const char *name; /* "summary.csv"; borrowed from the manifest */
   char *path;       /* owned */
   rs_plot_column *columns;
   size_t count;
-  rs_table *table; /* NULL when the file holds nothing to draw. Owned. */
+  const rs_plot_column *keys[RS_PLOT_KEYS]; /* of cell, model, method, length, source, seed and heads, once read */
+  rs_table *table;                          /* NULL when the file holds nothing to draw. Owned. */
   rs_plot_cell *cells;
   size_t cell_count, cell_capacity;
 } rs_plot_file;
 
 typedef struct rs_plot_data {
+  rs_arena memory; /* of files and their columns */
   rs_tree *manifest;
   const char *name;           /* of the experiment; "" when it has none. Borrowed from the manifest. */
   const char *config;         /* fingerprint of the config, likewise */
@@ -99,6 +103,13 @@ const rs_plot_column *rs_plot_column_of(const rs_plot_file *file, rs_plot_role r
 
 /* The column of the part, or NULL. Borrows. */
 const rs_plot_column *rs_plot_part_of(const rs_plot_file *file, rs_plot_part part);
+
+/* The column called BEFORE + NAME + AFTER, or NULL. Borrows. */
+const rs_plot_column *rs_plot_column_named(const rs_plot_file *file, const char *before, const char *name,
+                                           const char *after);
+
+/* What a column says in a row of the table. Borrows. */
+const char *rs_plot_field(const rs_plot_file *file, size_t row, const rs_plot_column *column);
 
 /* The index that lines are drawn against: the first that is no panel. NULL: none. Borrows. */
 const rs_plot_column *rs_plot_x_of(const rs_plot_file *file);
@@ -128,29 +139,10 @@ int rs_plot_cells_order(const rs_plot_cell *a, const rs_plot_cell *b, size_t but
 rs_status rs_plot_numbers(const rs_plot_file *file, const rs_plot_column *column, rs_arena *memory, double **numbers,
                           rs_err *err);
 
-/* ---- categories: names of what a curve counts -------------------------------------------------------------------- */
-
-typedef struct rs_plot_categories {
-  const char **names; /* (count,) of x = 0, 1, ... */
-  size_t count;
-} rs_plot_categories;
-
-/* Names the first `count` of what a column called `what` counts. "part": of the manifest's task; "segment": of the
- * token layout in its config, as "text", "image 24 × 32", "video 32 × 12 × 16", where what it does not list is text;
- * others have numbers, as "head 0". All stand in `memory`. */
-rs_status rs_plot_categories_read(const rs_plot_data *data, const char *what, size_t count, rs_arena *memory,
-                                  rs_plot_categories *categories, rs_err *err);
-
 /* ---- manifest: which files there are and what their columns mean ------------------------------------------------- */
 
 /* Reads DIRECTORY/manifest.json into zeroed `data`: names, files and columns, no table yet. */
 rs_status rs_plot_manifest_read(const char *directory, rs_plot_data *data, rs_err *err);
-
-/* ---- index: a page that shows the pictures of a folder ----------------------------------------------------------- */
-
-/* Writes folder/index.html, which shows what folder/.drawn lists, under the name of the experiment; without pictures
- * there is no index. A page of that name that is not ours stays. RS_IO, RS_MEMORY. */
-rs_status rs_plot_index_write(const char *folder, const char *name, rs_err *err);
 
 /* ---- measure: the numbers of one value column, and which of them a picture shows --------------------------------- */
 
@@ -174,8 +166,24 @@ typedef struct rs_plot_measure {
   bool strip;                  /* y is drawn as a strip: part x is the first index, part y zero */
 } rs_plot_measure;
 
-struct rs_plot_family;
-struct rs_plot_sweep;
+/* Sources that differ in one number, which a summary is drawn over. */
+typedef struct rs_plot_family {
+  const rs_plot_column *parameter; /* its key column. Borrowed. */
+  const char *name;                /* what is common to the sources' names. */
+  double *values;                  /* (sources,) NaN: not of this family. */
+} rs_plot_family;
+
+/* Checkpoints that differ in one number, over which a summary is drawn at one length. Zero-initialise; release with
+ * rs_plot_sweep_clear. */
+typedef struct rs_plot_sweep {
+  rs_arena memory;
+  const rs_plot_column *parameter; /* its key column; NULL: there is none. Borrowed. */
+  double *values;                  /* (methods,) of each checkpoint; NaN: it has none. */
+  size_t *line;                    /* (methods,) the line that it is a point of. */
+  rs_plot_names lines;             /* what is common to the checkpoints of a line, in the order of methods */
+  rs_plot_style *styles;           /* (lines.count,) */
+  bool log;                        /* the numbers span more than a power of ten */
+} rs_plot_sweep;
 
 /* Which cells a chart shows: of one model, of one source (or RS_PLOT_ANY), at one length (0: any); and which rows. */
 typedef struct rs_plot_choice {
@@ -183,8 +191,8 @@ typedef struct rs_plot_choice {
   double length;
   bool in_panel; /* rows of this panel alone: */
   double panel;
-  const struct rs_plot_family *family; /* the sources that have a place; NULL: as `source` says. Borrowed. */
-  const struct rs_plot_sweep *sweep;   /* what a summary is drawn over; NULL: the length. Borrowed. */
+  const rs_plot_family *family; /* the sources that have a place; NULL: as `source` says. Borrowed. */
+  const rs_plot_sweep *sweep;   /* what a summary is drawn over; NULL: the length. Borrowed. */
 } rs_plot_choice;
 
 /* Reads a column into a measure that is zero or of another; of the same nothing is read again. After a failure it is to
@@ -219,48 +227,76 @@ size_t rs_plot_rank(const rs_plot_ranks *ranks, double number);
 size_t rs_plot_label_step(const rs_plot_ranks *ranks, double cell, double room);
 bool rs_plot_is_labelled(const rs_plot_ranks *ranks, size_t i, size_t step);
 
-/* ---- methods: how each method looks and where it stands, the same in every picture of every folder --------------- */
+/* ---- series: the numbers of a chart: one series of points for each method ---------------------------------------- */
 
-/* Puts the methods of the data in their order: as in the table of methods.c, what belongs to a method (as "yarn
- * factor=4" does) behind it, by name with numbers as numbers; other names last. */
-rs_status rs_plot_methods_sort(rs_plot_data *data, rs_err *err);
+typedef struct rs_plot_point {
+  double x, y, low, high; /* y is NaN at a gap; low <= y <= high the band, all equal where there is none */
+  double samples;         /* that y is the mean of; 0: not said */
+} rs_plot_point;
 
-/* The order of two names of methods (char *const *), for qsort. */
-int rs_plot_methods_order(const void *left, const void *right);
+/* A mean of fewer samples has a place, but does not speak of a trend: a share of 16 is known to +-0.125. */
+enum { RS_PLOT_SAMPLES_LEAST = 16, RS_PLOT_TREND_LEAST = 3 /* points of a trend */ };
 
-/* Fills `styles` (methods->count). A method of the table has its own look; any other name has that which its letters
- * choose, or, where another method of the list has that colour, the next that is free. */
-void rs_plot_methods_style(const rs_plot_names *methods, rs_plot_style *styles);
+typedef struct rs_plot_series {
+  const char *label; /* borrowed */
+  size_t method;
+  rs_plot_style style; /* to be set before it is drawn */
+  rs_plot_point *points;
+  size_t count;   /* by rising x, each once; 0: no data */
+  bool bins;      /* the band of a point goes on to the next point's x */
+  bool has_event; /* something happens at x = event: */
+  double event;
+} rs_plot_series;
 
-/* ---- folder: a folder of results, read and checked --------------------------------------------------------------- */
+typedef enum rs_plot_band { RS_PLOT_NO_BAND, RS_PLOT_MIN_MAX, RS_PLOT_STANDARD_ERROR, RS_PLOT_ENVELOPE } rs_plot_band;
 
-/* Reads the manifest and every file that pictures are drawn from into zeroed `data`, with the methods in their order,
- * and gives each method its look: styles (methods,), which the caller frees. Notes go to the report. RS_INPUT, RS_IO,
- * RS_MEMORY; `data` is to be cleared after a failure too. */
-rs_status rs_plot_folder_read(const char *directory, rs_plot_data *data, rs_plot_style **styles, rs_plot_report *report,
-                              rs_err *err);
+typedef struct rs_plot_set {
+  rs_arena memory;
+  rs_plot_series *series; /* one per method that has a cell */
+  size_t count;
+  rs_plot_point *points; /* of all series */
+  bool any;              /* there is something to show */
+  rs_plot_band band;
+  size_t seeds, heads; /* the most a line is a mean over */
+  bool folded;         /* points are means over further index columns */
+  bool events;         /* a series has one */
+  bool few;            /* a point has too few samples */
+  bool trendless;      /* samples are counted, and no series has enough points of enough of them */
+} rs_plot_set;
+
+/* Whether the point is of too few samples to be joined with others. */
+bool rs_plot_is_few(const rs_plot_point *point);
+
+rs_status rs_plot_set_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_set *set, rs_err *err);
+void rs_plot_set_clear(rs_plot_set *set);
+
+/* ---- map: the numbers of a heat map or of strips: one map for each method and panel ------------------------------ */
+
+enum { RS_PLOT_PANELS = 6, RS_PLOT_MAP_SIDE = 512 }; /* most panels side by side, and cells along a side, of a chart */
+
+/* Values over x, y, panel and method. */
+typedef struct rs_plot_map {
+  rs_plot_ranks x, y, panel; /* panel: of those shown; one without panels */
+  size_t panels;             /* of those there are */
+  size_t *methods, count;    /* numbers of the methods that have a value, in their order. */
+  double *values;            /* (count, panel.count, y.count, x.count): means; NaN: none. */
+  size_t *marks;             /* (panel.count,) the marked cell as y * x.count + x; SIZE_MAX: none. */
+  double low, high;          /* of the values */
+  size_t folded;             /* most rows that a value is the mean of */
+  bool any;                  /* false also where a side has more than RS_PLOT_MAP_SIDE cells */
+  size_t absent;             /* methods that have cells, but no value: their numbers stand behind the others */
+  rs_arena memory;           /* of all the numbers */
+} rs_plot_map;
+
+rs_status rs_plot_map_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_map *map, rs_err *err);
+void rs_plot_map_clear(rs_plot_map *map);
 
 /* ---- drawn: which pictures of a folder are ours, and of which results -------------------------------------------- */
 
-/* A fingerprint of the config and of the bytes of all files that pictures are drawn from. */
-enum { RS_PLOT_FINGERPRINT = 17 };
-rs_status rs_plot_fingerprint(const rs_plot_data *data, char fingerprint[RS_PLOT_FINGERPRINT], rs_err *err);
-
-/* Lists the report's files in `folder` as drawn from results of this fingerprint, and removes what an earlier list
- * names as drawn from others, unless it was drawn again. A note says how many. */
-rs_status rs_plot_drawn_update(const char *folder, const char *fingerprint, rs_plot_report *report, rs_err *err);
-
-/* ---- grids: what the lengths of a task on images or films are: grids of patches ---------------------------------- */
-
-/* Zero-initialise. */
-typedef struct rs_plot_grids {
-  rs_plot_mark *marks; /* (count,) a length, and "6 × 6" or "8" */
-  size_t count;
-  const char *name; /* "image" or "film" */
-  const char *unit; /* "patches" or "frames of 3 × 3 patches" */
-} rs_plot_grids;
-
-/* Reads the grids of the manifest's task into `memory`; none where it has none. RS_MEMORY. */
-rs_status rs_plot_grids_read(const rs_plot_data *data, rs_arena *memory, rs_plot_grids *grids, rs_err *err);
+/* Lists the report's files in `folder` as drawn from these results, and removes what an earlier list names as drawn
+ * from others, unless it was drawn again: a note says how many. Then writes folder/index.html, which shows what is
+ * listed, under the name of the experiment; without pictures there is none. A page of that name that is not ours stays.
+ */
+rs_status rs_plot_drawn_update(const char *folder, const rs_plot_data *data, rs_plot_report *report, rs_err *err);
 
 #endif

@@ -7,34 +7,6 @@
 #include "choice.h"
 #include "paper.h"
 
-/* ---- bar: colours of values, and the bar that explains them ------------------------------------------------------ */
-
-typedef struct rs_plot_shades {
-  rs_plot_axis scale; /* to be placed: from the dark end of the bar to the light one */
-  bool texts;         /* values can be told in a few digits: */
-  int power;          /* as multiples of ten to this */
-} rs_plot_shades;
-
-/* The ends of the colours are the least and largest value, or a little more where they are one; `whole`: 0 and 1 too.
- */
-void rs_plot_shades_fit(rs_plot_shades *shades, const rs_plot_map *map, bool log, bool whole);
-size_t rs_plot_level_of(const rs_plot_shades *shades, double value);
-
-/* Two digits of the largest number (of 1: three), and of the others as many behind the point: 0.347 as "0.35". */
-rs_text rs_plot_shade_text(const rs_plot_shades *shades, double value);
-
-/* Writes `text` with its middle at a point on the colour of a value, in white or ink, whichever stands out. */
-void rs_plot_shade_text_add(rs_plot_picture *picture, const rs_plot_shades *shades, double value, const rs_text *text,
-                            double x, double y, double size);
-
-/* The stroke across a cell that has no value. */
-void rs_plot_missing_add(rs_plot_picture *picture, double x, double y, double width, double height);
-
-/* The bar of a placed scale, with ticks and name, and how wide all that is. */
-double rs_plot_bar_width(const rs_plot_shades *shades);
-void rs_plot_bar_add(rs_plot_picture *picture, const rs_plot_shades *shades, double left, double top, const char *name,
-                     const char *unit);
-
 /* ---- span: what the numbers of series span ----------------------------------------------------------------------- */
 
 /* Adds the points of the series to the extents of x and y, bands too. `*log`, whether a logarithmic axis is wanted for
@@ -99,12 +71,6 @@ rs_status rs_plot_heat_draw(const rs_plot_heat *heat, rs_plot_picture *picture, 
 
 /* Draws one strip per method into the zeroed `picture`; y_name and panel_name are not shown. */
 rs_status rs_plot_strip_draw(const rs_plot_heat *heat, rs_plot_picture *picture, rs_err *err);
-
-/* ---- numbers: what a picture shows, as JSON, in the form that rs_plot_views_read states -------------------------- */
-
-/* Write members of the object that `json` is at. */
-void rs_plot_chart_numbers(const rs_plot_chart *chart, bool dots, rs_json *json);
-void rs_plot_heat_numbers(const rs_plot_heat *heat, bool strips, rs_json *json);
 
 /* ---- draw: one picture of the list, from its numbers to shapes --------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* Paper: what pictures are drawn on. Text and its width, styles, axes with their ticks, the page, SVG and its
+/* Paper: what pictures are drawn on. Text and its width, shapes, axes with their ticks, the page, legends, SVG and its
  * renderings. */
 #ifndef ROPESCOPE_PAGES_PLOT_PAPER_H
 #define ROPESCOPE_PAGES_PLOT_PAPER_H
@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "pages/pages.h"
 
-/* ---- width: how wide text is ------------------------------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------------------------------------------------- */
 
 /* Width in pixels of the first `length` bytes of UTF-8 text in the widest of the common sans-serif fonts. */
 double rs_plot_text_width(const char *text, size_t length, double size, bool bold);
@@ -14,42 +14,17 @@ double rs_plot_text_width(const char *text, size_t length, double size, bool bol
 /* Bytes of the first line when `text` is wrapped at `width` pixels; `*next` is where the second starts. */
 size_t rs_plot_wrap(const char *text, double size, bool bold, double width, const char **next);
 
-/* ---- format: the formats of pictures ----------------------------------------------------------------------------- */
-
-/* "svg"; and the format of a file by its ending, 0: none. */
-const char *rs_plot_format_name(rs_plot_format format);
-unsigned rs_plot_format_of(const char *file);
-
-/* ---- symbols: formulas as they are printed, from formulas as they are typed -------------------------------------- */
-
-/* Appends `text` with its formulas in symbols: "sum_j cos(angle_j)" as "Σⱼ cos(θⱼ)", "2 pi / omega_j" as "2π / ωⱼ". */
-void rs_plot_symbols(const char *text, rs_text *out);
-
-/* ---- label: words for people and names for files ----------------------------------------------------------------- */
-
-/* "entropy_nats" of unit "nats" as "entropy". */
-void rs_plot_words(const char *name, const char *unit, rs_text *out);
-
-/* The same as a title says it: "ood_overshoot_rad" of unit "rad" as "out-of-range overshoot". */
-void rs_plot_phrase(const char *name, const char *unit, rs_text *out);
+/* Moves a text into `memory`, and its failure, too. Never NULL. */
+const char *rs_plot_keep(rs_arena *memory, rs_text *text);
 
 /* The unit as printed: "" for a pure number (unit "1"). Borrows. */
 const char *rs_plot_unit(const char *unit);
 
-/* Appends `text` as part of a file name: lower-case letters, digits, '.', '_', '=' and single '-', at most 80 bytes. */
-void rs_plot_slug(const char *text, rs_text *out);
-
 /* 4096 as "4k", 1572864 as "1.5M", 3000 as "3000": k is 1024. */
 void rs_plot_tokens(double tokens, rs_text *out);
 
-enum { RS_PLOT_POWER_CHARS = 8 };
-
 /* n * 10^exponent, exactly: 15 and -1 as "1.5". */
 void rs_plot_decimal(long long n, int exponent, rs_text *out);
-
-/* The same as "1.5×10" and the power to raise behind it, with `decimals` digits after the point. */
-void rs_plot_scientific(long long n, int exponent, int decimals, rs_text *out, char power[RS_PLOT_POWER_CHARS]);
-void rs_plot_power(int exponent, char power[RS_PLOT_POWER_CHARS]);
 
 /* ---- picture: a picture as a list of shapes in pixels: x to the right, y downwards, 1 is one CSS pixel ----------- */
 
@@ -74,44 +49,20 @@ typedef struct rs_plot_shape {
   size_t marker;
   bool hollow, bold, upright; /* upright: text read from below */
   rs_plot_anchor anchor;
-  size_t text, power; /* where they start in the picture's text */
+  char *text, *power; /* power: to raise behind the text, or NULL */
 } rs_plot_shape;
 
-/* Zero-initialise; release with rs_plot_picture_clear. A failed allocation is remembered, as in rs_text. */
+/* Zero-initialise; release with rs_plot_picture_clear. */
 typedef struct rs_plot_picture {
   double width, height;
   rs_plot_shape *shapes;
   size_t count, capacity;
   rs_plot_xy *points;
   size_t point_count, point_capacity;
-  rs_text text; /* all texts, each with its NUL */
-  rs_text title, description;
-  bool failed;
+  rs_arena memory; /* of all texts; a failed allocation of any list is remembered here, too */
+  const char *title, *description;
   rs_plot_shape spare; /* what is handed out after a failure */
 } rs_plot_picture;
-
-/* Appends a shape without points; never NULL. Borrowed until the next shape. */
-rs_plot_shape *rs_plot_shape_add(rs_plot_picture *picture, rs_plot_kind kind, uint32_t colour, double size);
-
-/* Appends a point to the last shape. */
-void rs_plot_point_add(rs_plot_picture *picture, double x, double y);
-rs_plot_shape *rs_plot_segment_add(rs_plot_picture *picture, double x1, double y1, double x2, double y2,
-                                   uint32_t colour, double width);
-rs_plot_shape *rs_plot_text_add(rs_plot_picture *picture, double x, double y, const char *text, size_t length,
-                                double size, rs_plot_anchor anchor, uint32_t colour);
-void rs_plot_power_add(rs_plot_picture *picture, rs_plot_shape *shape, const char *power);
-
-/* Rows that `text` takes when it is wrapped at `width`, and those rows written downwards, the first with its baseline
- * at y; returns the baseline after the last. */
-size_t rs_plot_rows_count(const char *text, double size, bool bold, double width);
-double rs_plot_rows_add(rs_plot_picture *picture, double x, double y, const char *text, double size, double row,
-                        bool bold, double width, uint32_t colour);
-rs_status rs_plot_picture_check(const rs_plot_picture *picture, rs_err *err);
-void rs_plot_picture_clear(rs_plot_picture *picture);
-
-/* ---- style: colours, dashes, markers ----------------------------------------------------------------------------- */
-
-enum { RS_PLOT_COLOURS = 16, RS_PLOT_ROUNDS = 4 };
 
 /* How a method looks. Looks 0 to 15 differ in colour and in marker, each of the other three rounds of 16 differs from
  * those of the same colour in marker and dash. */
@@ -126,37 +77,58 @@ typedef struct rs_plot_style {
 /* The ink of texts, of lesser texts, of axes. */
 enum { RS_PLOT_INK = 0x1A1A1A, RS_PLOT_SOFT = 0x595959, RS_PLOT_AXIS = 0x4D4D4D };
 
-enum { RS_PLOT_LEVELS = 256 };
+#define RS_PLOT_LINE_WIDTH 1.8 /* pixels: 0.5 mm where the picture is as wide as a page */
 
-/* The colour of a level 0..RS_PLOT_LEVELS - 1, dark to light. */
-uint32_t rs_plot_level_colour(size_t level);
+/* Appends a shape without points; never NULL. Borrowed until the next shape. */
+rs_plot_shape *rs_plot_shape_add(rs_plot_picture *picture, rs_plot_kind kind, uint32_t colour, double size);
+
+/* Appends a point to the last shape. */
+void rs_plot_point_add(rs_plot_picture *picture, double x, double y);
+rs_plot_shape *rs_plot_segment_add(rs_plot_picture *picture, double x1, double y1, double x2, double y2,
+                                   uint32_t colour, double width);
+
+/* Markers of a style, still without points. */
+rs_plot_shape *rs_plot_markers_add(rs_plot_picture *picture, const rs_plot_style *style, double radius);
+rs_plot_shape *rs_plot_text_add(rs_plot_picture *picture, double x, double y, const char *text, double size,
+                                rs_plot_anchor anchor, uint32_t colour);
+
+/* How rows of text are set: the font's size, and pixels from one row to the next, to the right where they are upright.
+ */
+typedef struct rs_plot_letters {
+  double size, row;
+  rs_plot_anchor anchor;
+  bool bold, upright;
+} rs_plot_letters;
+
+/* Rows that `text` takes when it is wrapped at `width`; `*widest` (or NULL) grows to the width of the widest. */
+size_t rs_plot_rows_count(const char *text, const rs_plot_letters *letters, double width, double *widest);
+
+/* Writes those rows, the first with its baseline at y; returns the baseline after the last. */
+double rs_plot_rows_add(rs_plot_picture *picture, double x, double y, const char *text, const rs_plot_letters *letters,
+                        double width, uint32_t colour);
+rs_status rs_plot_picture_check(const rs_plot_picture *picture, rs_err *err);
+void rs_plot_picture_clear(rs_plot_picture *picture);
 
 enum { RS_PLOT_CORNERS = 16 };
 
-#define RS_PLOT_LINE_WIDTH 1.8 /* pixels: 0.5 mm where the picture is as wide as a page */
-
-rs_plot_style rs_plot_style_of(size_t look);
-
 /* The corners of a marker around the origin; returns their number (0: a circle). */
 size_t rs_plot_marker_corners(size_t marker, double radius, rs_plot_xy corners[RS_PLOT_CORNERS]);
-
-/* ---- svg: a picture as SVG --------------------------------------------------------------------------------------- */
-
 void rs_plot_svg_write(const rs_plot_picture *picture, rs_text *out);
 
-/* ---- render ---------------------------------------------------------------------------------------------------- */
-
-/* An SVG as a PNG or a PDF, by librsvg and cairo. Both are left out of builds that do not find them. */
+/* "svg"; and the format of a file by its ending, 0: none. */
+const char *rs_plot_format_name(rs_plot_format format);
+unsigned rs_plot_format_of(const char *file);
 
 /* Turns SVG text of `width` x `height` CSS pixels into RS_PLOT_PNG, twice as many pixels each way, or RS_PLOT_PDF, a
- * page of that size at 96 pixels an inch. Appends the file's bytes to `out`; the same bytes for the same SVG, fonts and
- * libraries. RS_UNSUPPORTED, RS_INTERNAL (librsvg's or cairo's own words), RS_MEMORY. */
+ * page of that size at 96 pixels an inch, by librsvg and cairo; builds that do not find them have neither. Appends the
+ * file's bytes to `out`; the same bytes for the same SVG, fonts and libraries. RS_UNSUPPORTED, RS_INTERNAL (librsvg's
+ * or cairo's own words), RS_MEMORY. */
 rs_status rs_plot_render(const rs_text *svg, double width, double height, rs_plot_format format, rs_text *out,
                          rs_err *err);
 
 /* ---- axis: ranges and pixels ------------------------------------------------------------------------------------- */
 
-enum { RS_PLOT_TICKS = 128, RS_PLOT_TICK_CHARS = 40, RS_PLOT_TICK_SIZE = 13 };
+enum { RS_PLOT_TICKS = 128, RS_PLOT_TICK_CHARS = 40, RS_PLOT_POWER_CHARS = 8, RS_PLOT_TICK_SIZE = 13 };
 
 typedef enum rs_plot_scale {
   RS_PLOT_LINEAR,
@@ -266,9 +238,11 @@ void rs_plot_page_place(rs_plot_page *page, const rs_plot_room *room);
 /* The names of the axes, below and at the left; "": none. */
 void rs_plot_page_names(const rs_plot_page *page, const char *x_name, const char *y_name);
 
-/* A tick below the area's `bottom` at x, or at the left of `left` at y, with its label. */
-void rs_plot_page_tick_x(const rs_plot_page *page, const rs_plot_tick *tick, double x, double bottom);
-void rs_plot_page_tick_y(const rs_plot_page *page, const rs_plot_tick *tick, double left, double y);
+/* A tick downwards from (x, y), or, of a vertical axis, to the left, with its label. */
+void rs_plot_page_tick(const rs_plot_page *page, const rs_plot_tick *tick, bool vertical, double x, double y);
+
+/* The label of a tick, with its power. */
+void rs_plot_label_add(rs_plot_picture *picture, double x, double y, const rs_plot_tick *tick, rs_plot_anchor anchor);
 
 /* Names of rows, right-aligned at the left of the plot area: the width of the widest of the names, wrapped, and the
  * space behind it; `*tallest` is the height of the tallest. */
@@ -284,5 +258,49 @@ enum { RS_PLOT_BREAK = 9 }; /* pixels from a break to the range behind it */
 
 /* A break of an axis: two strokes across it, and white between them. */
 void rs_plot_break_add(rs_plot_picture *picture, double x, double y, bool vertical);
+
+/* ---- legends: which line is which method, and which colour is which value ---------------------------------------- */
+
+struct rs_plot_series;
+struct rs_plot_map;
+
+typedef struct rs_plot_legend {
+  const struct rs_plot_series *series; /* (count,) in their order. Borrowed. */
+  size_t count;
+  double column_width, width, height; /* pixels */
+} rs_plot_legend;
+
+/* How large the legend of `series` is; the picture is where it will be drawn. */
+void rs_plot_legend_measure(rs_plot_legend *legend, const struct rs_plot_series *series, size_t count,
+                            rs_plot_picture *picture);
+void rs_plot_legend_draw(const rs_plot_legend *legend, double left, double top, rs_plot_picture *picture);
+
+enum { RS_PLOT_LEVELS = 256 };
+
+/* The colour of a level 0..RS_PLOT_LEVELS - 1, dark to light. */
+uint32_t rs_plot_level_colour(size_t level);
+
+typedef struct rs_plot_shades {
+  rs_plot_axis scale; /* to be placed: from the dark end of the bar to the light one */
+  bool texts;         /* values can be told in a few digits: */
+  int power;          /* as multiples of ten to this */
+} rs_plot_shades;
+
+/* The ends of the colours are the least and largest value, or a little more where they are one; `whole`: 0 and 1 too.
+ */
+void rs_plot_shades_fit(rs_plot_shades *shades, const struct rs_plot_map *map, bool log, bool whole);
+size_t rs_plot_level_of(const rs_plot_shades *shades, double value);
+
+/* Two digits of the largest number (of 1: three), and of the others as many behind the point: 0.347 as "0.35". */
+const char *rs_plot_shade_text(const rs_plot_shades *shades, double value, rs_arena *memory);
+
+/* Writes `text` with its middle at a point on the colour of a value, in white or ink, whichever stands out. */
+void rs_plot_shade_text_add(rs_plot_picture *picture, const rs_plot_shades *shades, double value, const char *text,
+                            double x, double y, double size);
+
+/* The bar of a placed scale, with ticks and name, and how wide all that is. */
+double rs_plot_bar_width(const rs_plot_shades *shades);
+void rs_plot_bar_add(rs_plot_picture *picture, const rs_plot_shades *shades, double left, double top, const char *name,
+                     const char *unit);
 
 #endif

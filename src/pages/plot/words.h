@@ -1,44 +1,37 @@
-/* Words: titles, captions, sources and legends. */
+/* Words: names, titles, captions. */
 #ifndef ROPESCOPE_PAGES_PLOT_WORDS_H
 #define ROPESCOPE_PAGES_PLOT_WORDS_H
 
 #include "choice.h"
 
-/* ---- source: what a picture says of its queries and keys, or of the checkpoint and task in their place ----------- */
+/* ---- names: words for people and names for files ----------------------------------------------------------------- */
 
-/* The name of the source, or what is common to the names of a family; "": of none. Borrows. */
-const char *rs_plot_source_name(const rs_plot_measure *measure, const rs_plot_choice *choice);
+/* "entropy_nats" of unit "nats" as "entropy". */
+void rs_plot_words(const char *name, const char *unit, rs_text *out);
 
-/* Appends to that name the phrases of the manifest that hold for all sources shown: ": a copy of the query, depth 0.5".
- * What the name says already is left out; a name that does not tell the kind gets it: " (needle): ...". Nothing where
- * the values come from tables alone. */
-void rs_plot_source_caption(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out);
+/* The same as a title says it: "ood_overshoot_rad" of unit "rad" as "out-of-range overshoot". */
+void rs_plot_phrase(const char *name, const char *unit, rs_text *out);
 
-/* Appends the name of a model and, where it is a checkpoint, what the manifest says of it: "rope: trained here, 1000
- * steps at 64 tokens, 103872 parameters". Of several checkpoints that one method reads: the method and what holds for
- * all; "trained", which the phrases say, is left out. */
-void rs_plot_model_caption(const rs_plot_data *data, size_t model, rs_text *out);
+/* Appends `text` with its formulas in symbols: "sum_j cos(angle_j)" as "Σⱼ cos(θⱼ)", "2 pi / omega_j" as "2π / ωⱼ". */
+void rs_plot_symbols(const char *text, rs_text *out);
 
-/* Adds what a value that is read from the task, whatever the source, is read from: "dictionary: 64 sequences a cell".
- * Nothing for other values. */
-void rs_plot_task_caption(const rs_plot_measure *measure, rs_text *out);
+/* Appends `text` as part of a file name: lower-case letters, digits, '.', '_', '=' and single '-', at most 80 bytes. */
+void rs_plot_slug(const char *text, rs_text *out);
 
 /* ---- caption: the words of a picture ----------------------------------------------------------------------------- */
 
-/* Zero-initialise; all texts are owned. */
+/* Texts are in an arena of the caller's. */
 typedef struct rs_plot_caption {
-  rs_text title, definition, subtitle, description;
-  rs_text x_name, y_name, panel_name, name; /* y_name and panel_name: of maps alone; name: of the value */
+  rs_plot_head head;
+  const char *x_name, *y_name, *panel_name, *name; /* y_name and panel_name: of maps alone; name: of the value */
 } rs_plot_caption;
 
 /* The name of the picture's files: "entropy_nats--gaussian", "decay--mean_cosine--llama-3-8b--gaussian--128k". */
 void rs_plot_caption_slug(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out);
-void rs_plot_caption_write(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_content *content,
-                           rs_plot_caption *caption);
 
-/* RS_MEMORY when any text has none. */
-rs_status rs_plot_caption_check(const rs_plot_caption *caption, rs_err *err);
-void rs_plot_caption_clear(rs_plot_caption *caption);
+/* All words of it, in `memory`, which is to be checked. */
+rs_plot_caption rs_plot_caption_write(const rs_plot_measure *measure, const rs_plot_choice *choice,
+                                      const rs_plot_content *content, rs_arena *memory);
 
 /* ---- events: what a summary says of a point of a curve ----------------------------------------------------------- */
 
@@ -46,20 +39,30 @@ void rs_plot_caption_clear(rs_plot_caption *caption);
 rs_status rs_plot_events_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_set *set,
                               rs_err *err);
 
-/* What the curve's events are, in words; NULL: it has none. */
-const char *rs_plot_events_words(const rs_plot_measure *measure);
+/* ---- categories: names of what a curve counts -------------------------------------------------------------------- */
 
-/* ---- legend: which line is which method -------------------------------------------------------------------------- */
-
-typedef struct rs_plot_legend {
-  const rs_plot_series *series; /* (count,) in their order. Borrowed. */
+typedef struct rs_plot_categories {
+  const char **names; /* (count,) of x = 0, 1, ... */
   size_t count;
-  double column_width, width, height; /* pixels */
-  bool failed;                        /* no memory to measure it */
-} rs_plot_legend;
+} rs_plot_categories;
 
-/* How large the legend of `series` is. */
-void rs_plot_legend_measure(rs_plot_legend *legend, const rs_plot_series *series, size_t count);
-void rs_plot_legend_draw(const rs_plot_legend *legend, double left, double top, rs_plot_picture *picture);
+/* Names the first `count` of what a column called `what` counts. "part": of the manifest's task; "segment": of the
+ * token layout in its config, as "text", "image 24 × 32", "video 32 × 12 × 16", where what it does not list is text;
+ * others have numbers, as "head 0". All stand in `memory`. */
+rs_status rs_plot_categories_read(const rs_plot_data *data, const char *what, size_t count, rs_arena *memory,
+                                  rs_plot_categories *categories, rs_err *err);
+
+/* ---- grids: what the lengths of a task on images or films are: grids of patches ---------------------------------- */
+
+/* Zero-initialise. */
+typedef struct rs_plot_grids {
+  rs_plot_mark *marks; /* (count,) a length, and "6 × 6" or "8" */
+  size_t count;
+  const char *name; /* "image" or "film" */
+  const char *unit; /* "patches" or "frames of 3 × 3 patches" */
+} rs_plot_grids;
+
+/* Reads the grids of the manifest's task into `memory`; none where it has none. RS_MEMORY. */
+rs_status rs_plot_grids_read(const rs_plot_data *data, rs_arena *memory, rs_plot_grids *grids, rs_err *err);
 
 #endif

@@ -1,16 +1,16 @@
-/* methods.c: how each method looks and where it stands. Readers learn colours: a method that is green in one picture
- * and orange in the next is read wrongly. So looks belong to names, and not to places in a config. */
-#include "data.h"
+/* choice_look.c: how each method looks and where it stands. Readers learn colours: a method that is green in one
+ * picture and orange in the next is read wrongly. So looks belong to names, and not to places in a config. Colours
+ * alone do not do: some readers cannot tell them apart, and paper is grey. So each method has a colour, a marker and a
+ * dash. */
+#include "choice.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLOURS = RS_PLOT_COLOURS };
-
 /* A look is a colour of style.c and a round: methods of one colour differ in marker and dash, and are such as are
  * seldom compared. */
-#define LOOK(colour, round) ((colour) + COLOURS * (round))
+#define LOOK(colour, round) ((colour) + RS_PLOT_COLOURS * (round))
 
 enum { BLACK, BLUE, RED, GREEN, PINK, ORANGE, SKY, INDIGO, GREY, LIME, BROWN, OLIVE, MAGENTA, TAN, VIOLET, WINE };
 
@@ -153,6 +153,31 @@ rs_status rs_plot_methods_sort(rs_plot_data *data, rs_err *err) {
 
 /* ---- looks ------------------------------------------------------------------------------------------------------- */
 
+/* Okabe and Ito, "Color Universal Design" (2008), but for their yellow, which is lost on white paper, with the indigo
+ * of Paul Tol's "muted" scheme in its place, and grey. The other seven were chosen one by one, each the furthest from
+ * all before it: any two differ by more than 26 (CIE76). Methods that share a plot and are mixed up by some eyes still
+ * differ in marker and dash. */
+static const uint32_t colours[RS_PLOT_COLOURS] = {0x000000, 0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00,
+                                                  0x56B4E9, 0x332288, 0x808080, 0x73C000, 0x661100, 0x777700,
+                                                  0xEE3377, 0xA07040, 0x8F3FD0, 0x882255};
+
+/* In pixels; made by eye for lines of RS_PLOT_LINE_WIDTH. */
+static const struct {
+  double dash[4];
+  size_t count;
+} dashes[] = {{{0}, 0}, {{8, 3}, 2}, {{3, 2.5}, 2}, {{9, 3, 2.5, 3}, 4}};
+
+rs_plot_style rs_plot_style_of(size_t look) {
+  enum { MARKERS = 8 };
+  size_t colour = look % RS_PLOT_COLOURS, round = look / RS_PLOT_COLOURS % RS_PLOT_ROUNDS;
+  size_t half = colour / MARKERS, dash = (colour + half + round) % RS_COUNT(dashes);
+  rs_plot_style style = {
+      .colour = colours[colour], .marker = (colour + 3 * round) % MARKERS, .hollow = (half + round) % 2 == 1};
+  for (size_t i = 0; i < 4; i++) style.dash[i] = dashes[dash].dash[i];
+  style.dashes = dashes[dash].count;
+  return style;
+}
+
 /* FNV-1a, 32 bits: any spread will do, if it is the same everywhere. */
 static size_t hash(const char *name) {
   uint32_t value = 2166136261u;
@@ -161,10 +186,10 @@ static size_t hash(const char *name) {
 }
 
 /* The look of a name of its own: a free colour, or, when all are in use, that of its letters again. */
-static size_t free_look(const char *name, bool used[COLOURS]) {
-  size_t first = hash(name) % COLOURS, round = hash(name) / COLOURS % RS_PLOT_ROUNDS;
-  for (size_t i = 0; i < COLOURS; i++) {
-    size_t colour = (first + i) % COLOURS;
+static size_t free_look(const char *name, bool used[RS_PLOT_COLOURS]) {
+  size_t first = hash(name) % RS_PLOT_COLOURS, round = hash(name) / RS_PLOT_COLOURS % RS_PLOT_ROUNDS;
+  for (size_t i = 0; i < RS_PLOT_COLOURS; i++) {
+    size_t colour = (first + i) % RS_PLOT_COLOURS;
     if (used[colour]) continue;
     used[colour] = true;
     return LOOK(colour, 0);
@@ -173,14 +198,14 @@ static size_t free_look(const char *name, bool used[COLOURS]) {
 }
 
 void rs_plot_methods_style(const rs_plot_names *methods, rs_plot_style *styles) {
-  bool used[COLOURS] = {false};
+  bool used[RS_PLOT_COLOURS] = {false};
   for (int pass = 0; pass < 2; pass++) { /* the known ones first, so that nothing takes their colours */
     for (size_t i = 0; i < methods->count; i++) {
       size_t method = method_of(methods->items[i]);
       bool known_name = method < RS_COUNT(known) && strcmp(methods->items[i], known[method].name) == 0;
       if (known_name != (pass == 0)) continue;
       size_t look = known_name ? known[method].look : free_look(methods->items[i], used);
-      used[look % COLOURS] = true;
+      used[look % RS_PLOT_COLOURS] = true;
       styles[i] = rs_plot_style_of(look);
     }
   }

@@ -1,15 +1,179 @@
-/* ticks.c: where the ticks of an axis stand and what they say. Candidates go from dense to sparse; the first whose
- * labels do not touch is taken. Ticks are integers times a power of ten or two, so that 0.3 is never
- * 0.30000000000000004. */
+/* paper_ticks.c: the range of an axis, its way from numbers to pixels, and its ticks. A log axis keeps a strip at its
+ * start, beyond a break, for what it cannot show in its place: zeros, and numbers so far below the largest that showing
+ * them would squash all others. Of ticks, candidates go from dense to sparse; the first whose labels do not touch is
+ * taken. They are integers times a power of ten or two, so that 0.3 is never 0.30000000000000004, and no locale and no
+ * rounding leaves a mark. */
 #include "paper.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 12, LEVELS = 24, ROW = 32, ROOM = 8 }; /* labels at the densest; pixels between rows; between labels */
+/* A log axis shows this many decades: below 2^-53 ~ 1e-16 of the largest a number is lost when added to it in double,
+ * and the attention of a strongly biased head falls to 1e-300 within one context. */
+#define DECADES 16
 
-/* ---- building blocks --------------------------------------------------------------------------------------------- */
+#define PAD_VERTICAL 0.05 /* of the range, on both sides: a line on the frame is hard to see */
+#define PAD_HORIZONTAL 0.025
+
+#define FLAT 1e-9 /* a relative range below this is drawn as a constant: its ticks would need ten digits */
+
+/* Pixels from the start of the axis to `low`, and to the strip's tick. At x = 0 the methods stand side by side. */
+enum { RAIL_GAP = 26, RAIL_AT = 8, RAIL_GAP_X = 64, RAIL_AT_X = 26 };
+
+void rs_plot_extent_add(rs_plot_extent *extent, double value) {
+  if (isnan(value)) return;
+  extent->low = extent->any ? fmin(extent->low, value) : value;
+  extent->high = extent->any ? fmax(extent->high, value) : value;
+  extent->any = true;
+  extent->broken = extent->broken || value != floor(value);
+  if (value > 0 && (!(extent->positive > 0) || value < extent->positive)) extent->positive = value;
+}
+
+static double pad_of(const rs_plot_axis *axis) {
+  return axis->vertical ? PAD_VERTICAL : PAD_HORIZONTAL;
+}
+
+/* Padding must not suggest negative values for a quantity that has none; small positive ones are seen best from zero.
+ * A little room stays below, or else small values would lie on the axis. */
+static void meet_zero(rs_plot_axis *axis, const rs_plot_extent *extent) {
+  double room = 0.4 * pad_of(axis) * fmax(fabs(extent->low), fabs(extent->high));
+  bool small_low = axis->vertical && extent->low < 0.25 * extent->high;
+  bool small_high = axis->vertical && extent->high > 0.25 * extent->low;
+  if (extent->low > 0 && (axis->low < 0 || small_low)) axis->low = -room;
+  if (extent->high < 0 && (axis->high > 0 || small_high)) axis->high = room;
+}
+
+static void fit_linear(rs_plot_axis *axis, const rs_plot_extent *extent) {
+  double span = extent->high - extent->low, largest = fmax(fabs(extent->low), fabs(extent->high));
+  axis->single = span <= FLAT * largest;
+  double pad = axis->single ? (largest > 0 ? largest / 20 : 1) : span * pad_of(axis);
+  axis->low = extent->low - pad;
+  axis->high = extent->high + pad;
+  if (!axis->single) meet_zero(axis, extent);
+}
+
+static void fit_log(rs_plot_axis *axis, const rs_plot_extent *extent) {
+  double floor = extent->high * pow(10, -DECADES), bottom = fmax(extent->positive, floor);
+  axis->floor = extent->positive < floor;
+  axis->floor_power = (int)ceil(log10(floor));
+  axis->rail = axis->floor || extent->low <= 0;
+  double low = log2(bottom), high = log2(extent->high);
+  axis->single = high - low <= FLAT;
+  double pad = axis->single ? 0.5 : (high - low) * pad_of(axis);
+  axis->low = fmax(exp2(low - pad), DBL_MIN);
+  axis->high = fmin(exp2(high + pad), DBL_MAX);
+}
+
+void rs_plot_axis_fit(rs_plot_axis *axis, const rs_plot_extent *extent, bool log, bool tokens, bool vertical) {
+  *axis = (rs_plot_axis){.tokens = tokens, .vertical = vertical};
+  rs_plot_extent shown = extent->any ? *extent : (rs_plot_extent){true, 0, 1, 1, false};
+  bool possible = shown.low >= 0 && shown.positive > 0;
+  bool octaves = tokens && shown.positive >= 0.25; /* powers of two below that have too many digits to be read */
+  if (log && possible) axis->scale = octaves ? RS_PLOT_LOG2 : RS_PLOT_LOG10;
+  axis->only = shown.high;
+  if (axis->scale == RS_PLOT_LINEAR)
+    fit_linear(axis, &shown);
+  else
+    fit_log(axis, &shown);
+  /* Around a small single number there is nothing else; upright, 0 and 1 are more likely shares than counts. */
+  bool room = axis->single ? axis->high - axis->low >= 2 : !vertical || extent->high - extent->low > 1;
+  axis->whole = extent->any && !extent->broken && room;
+}
+
+/* Where a number of a symlog axis stands, without unit: +-1 at the bends, and a decade beyond them as long as what is
+ * between zero and a bend. */
+static double fold(const rs_plot_axis *axis, double value) {
+  double size = fabs(value) / axis->bend;
+  return copysign(size <= 1 ? size : 1 + log10(size), value);
+}
+
+void rs_plot_axis_fit_symlog(rs_plot_axis *axis, const rs_plot_extent *extent, double bend, bool tokens,
+                             bool vertical) {
+  *axis = (rs_plot_axis){.scale = RS_PLOT_SYMLOG, .tokens = tokens, .vertical = vertical, .bend = bend};
+  axis->low = fmin(extent->low, 0) * 1.25 - bend / 10; /* a tenth of a decade beyond the last number */
+  axis->high = fmax(extent->high, 0) * 1.25 + bend / 10;
+}
+
+void rs_plot_axis_span(rs_plot_axis *axis, double start, double stop) {
+  double direction = stop < start ? -1 : 1;
+  axis->start = start;
+  axis->stop = stop;
+  axis->base = axis->rail ? start + direction * (axis->vertical ? RAIL_GAP : RAIL_GAP_X) : start;
+  axis->rail_at = axis->rail ? start + direction * (axis->vertical ? RAIL_AT : RAIL_AT_X) : start;
+}
+
+double rs_plot_axis_pixel(const rs_plot_axis *axis, double value) {
+  double share;
+  if (axis->scale == RS_PLOT_LINEAR)
+    share = (value - axis->low) / (axis->high - axis->low);
+  else if (axis->scale == RS_PLOT_SYMLOG)
+    share = (fold(axis, value) - fold(axis, axis->low)) / (fold(axis, axis->high) - fold(axis, axis->low));
+  else if (value < axis->low)
+    return axis->rail_at;
+  else
+    share = (log2(value) - log2(axis->low)) / (log2(axis->high) - log2(axis->low));
+  return axis->base + fmin(fmax(share, 0), 1) * (axis->stop - axis->base);
+}
+
+/* ---- numbers as words -------------------------------------------------------------------------------------------- */
+
+#define MINUS "\u2212"
+#define TIMES_TEN "\u00d710" /* four digits, then the 10 */
+
+const char *rs_plot_unit(const char *unit) {
+  return strcmp(unit, "1") == 0 ? "" : unit;
+}
+
+void rs_plot_tokens(double tokens, rs_text *out) {
+  const double kilo = 1024, mega = 1048576;
+  if (tokens >= mega && fmod(tokens, mega / 2) == 0) {
+    rs_text_number(out, tokens / mega);
+    rs_text_puts(out, "M");
+  } else if (tokens >= kilo && fmod(tokens, kilo) == 0) {
+    rs_text_number(out, tokens / kilo);
+    rs_text_puts(out, "k");
+  } else {
+    rs_text_number(out, tokens);
+  }
+}
+
+void rs_plot_decimal(long long n, int exponent, rs_text *out) {
+  char digits[24];
+  snprintf(digits, sizeof digits, "%lld", n < 0 ? -n : n);
+  int length = (int)strlen(digits), whole = length + exponent;
+  if (n < 0) rs_text_puts(out, MINUS);
+  if (n == 0) {
+    rs_text_puts(out, "0");
+  } else if (exponent >= 0) {
+    rs_text_puts(out, digits);
+    for (int i = 0; i < exponent; i++) rs_text_puts(out, "0");
+  } else {
+    rs_text_add(out, whole > 0 ? digits : "0", whole > 0 ? (size_t)whole : 1);
+    rs_text_puts(out, ".");
+    for (int i = whole; i < 0; i++) rs_text_puts(out, "0");
+    rs_text_puts(out, digits + (whole > 0 ? whole : 0));
+  }
+}
+
+static void put_power(int exponent, char power[RS_PLOT_POWER_CHARS]) {
+  bool fits = exponent > -1000 && exponent < 1000; /* double ends at 308 */
+  snprintf(power, RS_PLOT_POWER_CHARS, "%s%d", exponent < 0 ? MINUS : "", fits ? abs(exponent) : 0);
+}
+
+static void put_scientific(long long n, int exponent, int decimals, rs_text *out, char power[RS_PLOT_POWER_CHARS]) {
+  power[0] = '\0';
+  rs_plot_decimal(n, -decimals, out);
+  if (n == 0) return;
+  rs_text_puts(out, TIMES_TEN);
+  put_power(exponent + decimals, power);
+}
+
+/* ---- labels ------------------------------------------------------------------------------------------------------ */
+
+enum { MOST = 12, LEVELS = 24, ROW = 32, ROOM = 8 }; /* labels at the densest; pixels between rows; between labels */
 
 double rs_plot_tick_width(const rs_plot_tick *tick) {
   return rs_plot_text_width(tick->label, strlen(tick->label), RS_PLOT_TICK_SIZE, false) +
@@ -61,7 +225,7 @@ static void label_decimal(rs_plot_axis *axis, rs_plot_tick *tick, long long n, i
   bool large = exponent >= 0 && digits + exponent > 6, small = exponent < 0 && digits + exponent < -2;
   rs_text label = {0};
   if (large || small)
-    rs_plot_scientific(n, exponent, digits - 1, &label, tick->power);
+    put_scientific(n, exponent, digits - 1, &label, tick->power);
   else
     rs_plot_decimal(n, exponent, &label);
   set_label(axis, tick, &label);
@@ -115,10 +279,10 @@ static void label_power(rs_plot_axis *axis, rs_plot_tick *tick, int mantissa, in
   if (plain) {
     rs_plot_decimal(mantissa, exponent, &label);
   } else if (mantissa > 1) {
-    rs_plot_scientific(mantissa, exponent, 0, &label, tick->power);
+    put_scientific(mantissa, exponent, 0, &label, tick->power);
   } else {
     rs_text_puts(&label, "10");
-    rs_plot_power(exponent, tick->power);
+    put_power(exponent, tick->power);
   }
   set_label(axis, tick, &label);
 }
@@ -243,7 +407,7 @@ static void add_rail(rs_plot_axis *axis) {
   rs_plot_tick rail = {.pixel = axis->rail_at, .label = "0"};
   if (axis->floor) {
     strcpy(rail.label, "<10");
-    rs_plot_power(axis->floor_power, rail.power);
+    put_power(axis->floor_power, rail.power);
   }
   for (size_t i = 0; i < axis->count; i++) {
     if (!have_room(axis, &rail, &axis->ticks[i]) && axis->ticks[i].label[0] != '\0' && count_labels(axis) > 2)

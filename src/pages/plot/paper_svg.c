@@ -1,12 +1,117 @@
-/* svg.c: a picture as SVG 1.1. No ids and no style sheet, so that several pictures can stand in one page; no clipping,
- * for nothing is drawn outside its place. */
+/* paper_svg.c: a picture as a list of shapes, and these as SVG 1.1. Adding never fails in the caller's face: the first
+ * failure is kept, and asked for once, at the end. The SVG has no ids and no style sheet, so that several pictures can
+ * stand in one page; no clipping, for nothing is drawn outside its place. */
 #include "paper.h"
 
 #include "io/io.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAU 6.283185307179586
 
 enum { PER_LINE = 8 }; /* points on one line of the file */
+
+rs_plot_shape *rs_plot_shape_add(rs_plot_picture *picture, rs_plot_kind kind, uint32_t colour, double size) {
+  rs_plot_shape *shape = &picture->spare;
+  picture->memory.failed |= RS_GROW(picture->shapes, &picture->capacity, picture->count + 1, NULL) != RS_OK;
+  if (!picture->memory.failed) shape = &picture->shapes[picture->count++];
+  *shape = (rs_plot_shape){.kind = kind, .begin = picture->point_count, .colour = colour, .size = size, .opacity = 1};
+  return shape;
+}
+
+void rs_plot_point_add(rs_plot_picture *picture, double x, double y) {
+  picture->memory.failed |= RS_GROW(picture->points, &picture->point_capacity, picture->point_count + 1, NULL) != RS_OK;
+  if (picture->memory.failed) return;
+  picture->points[picture->point_count++] = (rs_plot_xy){x, y};
+  picture->shapes[picture->count - 1].count++;
+}
+
+rs_plot_shape *rs_plot_segment_add(rs_plot_picture *picture, double x1, double y1, double x2, double y2,
+                                   uint32_t colour, double width) {
+  rs_plot_shape *shape = rs_plot_shape_add(picture, RS_PLOT_LINE, colour, width);
+  rs_plot_point_add(picture, x1, y1);
+  rs_plot_point_add(picture, x2, y2);
+  return shape;
+}
+
+rs_plot_shape *rs_plot_text_add(rs_plot_picture *picture, double x, double y, const char *text, double size,
+                                rs_plot_anchor anchor, uint32_t colour) {
+  rs_plot_shape *shape = rs_plot_shape_add(picture, RS_PLOT_TEXT, colour, size);
+  rs_plot_point_add(picture, x, y);
+  shape->anchor = anchor;
+  shape->text = rs_arena_text(&picture->memory, text);
+  return shape;
+}
+
+rs_plot_shape *rs_plot_markers_add(rs_plot_picture *picture, const rs_plot_style *style, double radius) {
+  rs_plot_shape *shape = rs_plot_shape_add(picture, RS_PLOT_MARKERS, style->colour, radius);
+  shape->marker = style->marker;
+  shape->hollow = style->hollow;
+  return shape;
+}
+
+void rs_plot_label_add(rs_plot_picture *picture, double x, double y, const rs_plot_tick *tick, rs_plot_anchor anchor) {
+  rs_plot_shape *text = rs_plot_text_add(picture, x, y, tick->label, RS_PLOT_TICK_SIZE, anchor, RS_PLOT_INK);
+  if (tick->power[0] != '\0') text->power = rs_arena_text(&picture->memory, tick->power);
+}
+
+const char *rs_plot_keep(rs_arena *memory, rs_text *text) {
+  const char *kept = rs_arena_text(memory, rs_text_string(text));
+  memory->failed |= text->failed;
+  rs_text_clear(text);
+  return kept != NULL ? kept : "";
+}
+
+rs_status rs_plot_picture_check(const rs_plot_picture *picture, rs_err *err) {
+  return picture->memory.failed ? rs_fail(err, RS_MEMORY, "out of memory for a picture") : RS_OK;
+}
+
+void rs_plot_picture_clear(rs_plot_picture *picture) {
+  free(picture->shapes);
+  free(picture->points);
+  rs_arena_clear(&picture->memory);
+  *picture = (rs_plot_picture){0};
+}
+
+/* ---- markers ----------------------------------------------------------------------------------------------------- */
+
+/* A star-shaped polygon: `count` corners at the radii outer, inner, outer, ..., the first at `turn` (1 is full). */
+static size_t ring(size_t count, double outer, double inner, double turn, rs_plot_xy *corners) {
+  for (size_t i = 0; i < count; i++) {
+    double angle = TAU * ((double)i / (double)count + turn), radius = i % 2 == 0 ? outer : inner;
+    corners[i] = (rs_plot_xy){radius * sin(angle), -radius * cos(angle)};
+  }
+  return count;
+}
+
+/* A plus sign of arms `half` wide from the middle, turned. */
+static size_t cross(double radius, double turn, rs_plot_xy *corners) {
+  static const signed char path[12][2] = {{-1, -2}, {1, -2}, {1, -1}, {2, -1}, {2, 1},   {1, 1},
+                                          {1, 2},   {-1, 2}, {-1, 1}, {-2, 1}, {-2, -1}, {-1, -1}};
+  double half = radius * 0.36, cosine = cos(TAU * turn), sine = sin(TAU * turn);
+  for (size_t i = 0; i < 12; i++) {
+    double x = path[i][0] == 2 || path[i][0] == -2 ? path[i][0] / 2.0 * radius : path[i][0] * half;
+    double y = path[i][1] == 2 || path[i][1] == -2 ? path[i][1] / 2.0 * radius : path[i][1] * half;
+    corners[i] = (rs_plot_xy){x * cosine - y * sine, x * sine + y * cosine};
+  }
+  return 12;
+}
+
+/* The factors make the markers look equally large. */
+size_t rs_plot_marker_corners(size_t marker, double radius, rs_plot_xy corners[RS_PLOT_CORNERS]) {
+  switch (marker) {
+  case 1: return ring(4, radius * 1.25, radius * 1.25, 0.125, corners); /* square */
+  case 2: return ring(3, radius * 1.35, radius * 1.35, 0, corners);     /* triangle, point up */
+  case 3: return ring(4, radius * 1.4, radius * 1.4, 0, corners);       /* diamond */
+  case 4: return ring(3, radius * 1.35, radius * 1.35, 0.5, corners);   /* triangle, point down */
+  case 5: return cross(radius * 1.25, 0, corners);                      /* plus */
+  case 6: return cross(radius * 1.35, 0.125, corners);                  /* cross */
+  case 7: return ring(10, radius * 1.5, radius * 0.65, 0, corners);     /* star */
+  default: return 0;                                                    /* circle */
+  }
+}
 
 /* ---- attributes -------------------------------------------------------------------------------------------------- */
 
@@ -137,13 +242,13 @@ static void write_text(const rs_plot_picture *picture, const rs_plot_shape *shap
     rs_text_puts(out, ")\"");
   }
   rs_text_puts(out, ">");
-  rs_xml_escape(picture->text.data + shape->text, out);
-  if (shape->power != SIZE_MAX) {
+  rs_xml_escape(shape->text, out);
+  if (shape->power != NULL) {
     rs_text_puts(out, "<tspan");
     put_attribute(out, "dy", -0.4 * shape->size);
     put_attribute(out, "font-size", 0.75 * shape->size);
     rs_text_puts(out, ">");
-    rs_xml_escape(picture->text.data + shape->power, out);
+    rs_xml_escape(shape->power, out);
     rs_text_puts(out, "</tspan>");
   }
   rs_text_puts(out, "</text>\n");
@@ -156,9 +261,9 @@ static void write_head(const rs_plot_picture *picture, rs_text *out) {
   put_attribute(out, "width", picture->width);
   put_attribute(out, "height", picture->height);
   rs_text_puts(out, " role=\"img\" font-family=\"Helvetica, Arial, sans-serif\" stroke-linejoin=\"round\">\n<title>");
-  rs_xml_escape(rs_text_string(&picture->title), out);
+  rs_xml_escape(picture->title, out);
   rs_text_puts(out, "</title>\n<desc>");
-  rs_xml_escape(rs_text_string(&picture->description), out);
+  rs_xml_escape(picture->description, out);
   rs_text_puts(out, "</desc>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
 }
 
