@@ -131,9 +131,8 @@ void rs_plot_report_clear(rs_plot_report *report) RS_NONNULL(1);
 /* Whether the chart library is part of this program. */
 bool rs_page_has_charts(void);
 
-/* Appends a page up to and with <body>. `title` is plain text. A `live` page may also ask the host that it comes from;
- * any other may ask nobody. */
-void rs_page_begin(rs_text *out, const char *title, bool live) RS_NONNULL(1, 2);
+/* Appends a page up to and with <body>. `title` is plain text. */
+void rs_page_begin(rs_text *out, const char *title) RS_NONNULL(1, 2);
 
 /* Appends <script type="application/json" id=ID> with `json`, which is made safe within a page: it has no <, and reads
  * back as it was. */
@@ -146,8 +145,15 @@ void rs_page_charts(rs_text *out, bool library) RS_NONNULL(1);
 /* Appends <script> with `bytes` (length,), which come with the program and are no user's. */
 void rs_page_script(rs_text *out, const unsigned char *bytes, size_t length) RS_NONNULL(1, 2);
 
-/* Appends the end of the page. */
-void rs_page_end(rs_text *out) RS_NONNULL(1);
+/* A file of the page of explore, which asks its server for its parts. */
+typedef struct rs_page_file {
+  const char *path, *type; /* its name; what it is */
+  const unsigned char *data;
+  size_t length;
+} rs_page_file;
+
+/* The file of this name; its data is NULL where there is none. */
+rs_page_file rs_page_find(const char *path) RS_NONNULL(1);
 
 /* ==== report ==================================================================================================== */
 
@@ -178,7 +184,8 @@ enum {
   RS_EXPLORE_LONGEST = 1 << 20, /* tokens: the longest context that is answered at once */
   RS_EXPLORE_LIST = 512,        /* numbers of a list in a query */
   RS_EXPLORE_POINTS = 288,      /* distances of a curve, at most: fewer than a picture has columns */
-  RS_EXPLORE_QUERY = 16384      /* bytes of a query */
+  RS_EXPLORE_PARAMS = 64,       /* of a question */
+  RS_EXPLORE_TOKEN = 32         /* hexadecimal digits of the server's address */
 };
 
 /* Where a page begins, and the model that it can always go back to. Read-only once made: any thread. */
@@ -194,14 +201,19 @@ void rs_explorer_free(rs_explorer *explorer);
 /* The length that the subject has, tokens, be it past RS_EXPLORE_LONGEST or not. */
 size_t rs_explorer_subject_length(const rs_explorer *explorer) RS_NONNULL(1);
 
+/* A parameter of a question, decoded. */
+typedef struct rs_explore_param {
+  const char *name, *value; /* NULL: it has none, which is refused */
+} rs_explore_param;
+
 /* What there is to choose from, as JSON: models, methods with the specs of their parameters, columns, and in "query"
- * the query that is the beginning. */
+ * the parameters of the beginning. */
 rs_status rs_explore_choices(const rs_explorer *explorer, rs_text *json, rs_err *err) RS_NONNULL(1, 2);
 
-/* The answer to a query as JSON: the resolved recipe, what it comes to, its frequencies, angles and decay, and the
+/* The answer to a question as JSON: the resolved recipe, what it comes to, its frequencies, angles and decay, and the
  * command and config that give the same. Tables are made for the distances of the curves alone (RS_EXPLORE_POINTS);
- * where the kernel is a sum of waves, its extremes between them are found, too. The query is that of a URL
- * ("method=yarn&factor=8"), of
+ * where the kernel is a sum of waves, its extremes between them are found, too. Of its parameters,
+ * which are in any order,
  *
  *   model      "file" (of rs_subject_in's hf), or a preset; the explorer's without
  *   layers     which of its layers, as in rs_profile_find
@@ -212,35 +224,11 @@ rs_status rs_explore_choices(const rs_explorer *explorer, rs_text *json, rs_err 
  * and the method's parameters, each at most once. RS_INPUT, with the parameter as subject, for a name that is not known
  * or given twice, a value that is out of range, not finite or no value; RS_DOMAIN and RS_UNSUPPORTED where the recipe
  * is undefined there; RS_MEMORY. The text is cleared on failure. */
-rs_status rs_explore_answer(const rs_explorer *explorer, const char *query, rs_text *json, rs_err *err)
-    RS_NONNULL(1, 2, 3);
+rs_status rs_explore_answer(const rs_explorer *explorer, const rs_explore_param *params, size_t count, rs_text *json,
+                            rs_err *err) RS_NONNULL(1, 4);
 
 /* A failure as the page reads it: {"error": "factor: must be a number", "parameter": "factor"}. */
 void rs_explore_error(const rs_err *err, rs_text *json) RS_NONNULL(1, 2);
-
-/* ---- requests ---------------------------------------------------------------------------------------------------- */
-
-enum { RS_EXPLORE_TOKEN = 32 }; /* hexadecimal digits */
-
-/* What decides whether a request is answered; strings as they came, NULL where a header is not there. */
-typedef struct rs_explore_request {
-  const char *method; /* "GET" */
-  const char *target; /* path and query, not decoded */
-  const char *host, *origin;
-  size_t hosts, origins; /* how many such headers there are */
-  bool body;             /* one is announced */
-} rs_explore_request;
-
-/* What may be asked, and of whom. */
-typedef struct rs_explore_gate {
-  char token[RS_EXPLORE_TOKEN + 1];
-  unsigned port;
-} rs_explore_gate;
-
-/* 0 where the request may be answered, and in *path what stands behind "/TOKEN/" (borrowed from the target); else an
- * HTTP status (403, 404, 405, 400, 414) and its sentence in *why. */
-unsigned rs_explore_admit(const rs_explore_gate *gate, const rs_explore_request *request, const char **path,
-                          const char **why) RS_NONNULL(1, 2, 3, 4);
 
 /* ---- the server -------------------------------------------------------------------------------------------------- */
 

@@ -17,23 +17,23 @@ COUNT = """
 window.counted = {questions: 0, open: 0, most: 0, draws: {}};
 if (!window.counting) {
   window.counting = true;
-  const ask = window.fetch, draw = Chart.prototype.draw;
+  const ask = window.fetch, kind = Object.getPrototypeOf([...ropescope.charts][0]), draw = kind.draw;
   window.fetch = async (...query) => {
     counted.questions++;
     counted.most = Math.max(counted.most, ++counted.open);
     try { return await ask(...query); } finally { counted.open--; }
   };
-  Chart.prototype.draw = function () {
-    counted.draws[this.card.id] = (counted.draws[this.card.id] || 0) + 1;
+  kind.draw = function () {
+    const {id} = this.element.closest("section");
+    counted.draws[id] = (counted.draws[id] || 0) + 1;
     draw.call(this);
   };
 }
 """
 # Of each chart that is shown, its points and how many pixels it is wide.
 POINTS = """
-return [...document.querySelectorAll(".card.chart:not([hidden])")].map((card) =>
-  [card.id, ...[...card.querySelectorAll("svg[tabindex] path.here")].map((p) => p.getAttribute("d").split(/[ML]/).length - 1),
-   card.querySelector("svg[tabindex] path.frame").getBBox().width]);
+return [...ropescope.charts].filter((chart) => !chart.element.closest("section").hidden).map((chart) =>
+  [chart.element.closest("section").id, Math.max(...chart.spec.lines.map((line) => line.x.length)), chart.graph.getArea().w]);
 """
 
 MOVE = """
@@ -46,8 +46,7 @@ slider.dispatchEvent(new Event("input", {bubbles: true}));
 REDRAWN = "return document.body.dataset.redraw"
 # Every control with its accessible name.
 UNNAMED = """
-return [...document.querySelectorAll("input, select, button, svg[tabindex], [tabindex='0']")].filter((e) =>
-  !(e.labels && e.labels.length && e.labels[0].textContent.trim()) && !e.getAttribute("aria-label") &&
+return [...document.querySelectorAll("input:not(.dygraph-roller), select, button, [tabindex='0']")].filter((e) => !(e.labels && e.labels.length && e.labels[0].textContent.trim()) && !e.getAttribute("aria-label") &&
   !e.textContent.trim()).map((e) => e.outerHTML.slice(0, 120));
 """
 
@@ -154,11 +153,12 @@ class Explore(unittest.TestCase):
         self.assertIn(f"factor: {self.value('factor')}}}", self.text("recipe"))
         self.browser.keys(ARROW_LEFT)
         self.browser.wait("return document.getElementById('p-factor').value === '8'")
-        self.browser.run("document.querySelector('#angles svg[tabindex]').focus()")
-        self.browser.keys(ARROW_RIGHT)
+        self.browser.run("document.querySelector('#angles .frame').focus()")
         self.assertIn("Pair 0: 4,096 rad in training, 32,767 rad here",
                       self.browser.run("return document.querySelector('#angles .readout').textContent"))
-        self.browser.keys(ARROW_LEFT, TAB)
+        self.browser.keys(ARROW_RIGHT)
+        self.assertIn("Pair 1: ", self.browser.run("return document.querySelector('#angles .readout').textContent"))
+        self.browser.keys(*[TAB] * self.browser.run("return 1 + document.querySelectorAll('#angles .legend input').length"))
         self.assertEqual(self.browser.run("return document.activeElement.tagName"), "SUMMARY")
         self.browser.keys(ENTER)
         self.browser.wait("return document.querySelector('#angles table') !== null")

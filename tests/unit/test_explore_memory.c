@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "../fixtures/heap.h"
-#include "pages/pages.h"
+#include "../fixtures/question.h"
 
 /* With the i-th allocation refused, for every i that is reached; `unnoticed` of libraries that do without. */
 static void survives(const rs_explorer *explorer, const char *query, long unnoticed) {
+  question q = question_of(query);
   rs_text whole = {0};
   rs_err first = {0};
-  cr_assert_eq(rs_explore_answer(explorer, query, &whole, &first), RS_OK, "%s: %s", query, first.message);
+  cr_assert_eq(rs_explore_answer(explorer, q.params, q.count, &whole, &first), RS_OK, "%s: %s", query, first.message);
   refused = true;
   for (long n = 0; refused; n++) {
     rs_err err = {0};
@@ -17,7 +18,7 @@ static void survives(const rs_explorer *explorer, const char *query, long unnoti
     long before = blocks;
     refused = false;
     allocations = n;
-    rs_status status = rs_explore_answer(explorer, query, &text, &err);
+    rs_status status = rs_explore_answer(explorer, q.params, q.count, &text, &err);
     allocations = -1;
     bool same = status == RS_OK && strcmp(rs_text_string(&text), rs_text_string(&whole)) == 0;
     rs_text_clear(&text);
@@ -28,6 +29,7 @@ static void survives(const rs_explorer *explorer, const char *query, long unnoti
               err.message);
   }
   rs_text_clear(&whole);
+  free(q.text);
 }
 
 Test(explore_memory, each_failing_allocation__is_an_error) {

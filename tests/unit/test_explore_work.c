@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pages/pages.h"
+#include "../fixtures/question.h"
 
 static atomic_size_t calls;
 
@@ -73,7 +73,7 @@ static bool measure(const rs_explorer *explorer, const char *method, size_t leng
   rs_err err = {0};
   snprintf(query, sizeof query, "method=%s&length=%zu", method, length);
   calls = 0;
-  if (rs_explore_answer(explorer, query, &json, &err) != RS_OK) return false;
+  if (ask_explorer(explorer, query, &json, &err) != RS_OK) return false;
   *computed = calls;
   cr_assert_eq(rs_json_read(rs_text_string(&json), json.length, "answer", &tree, &err), RS_OK, "%s", err.message);
   *rows = rows_of(&tree->root, "decay");

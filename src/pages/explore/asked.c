@@ -47,10 +47,17 @@ static rs_status set_param(rs_recipe *recipe, const char *name, const char *text
   return RS_OK;
 }
 
-static rs_status read_count(const rs_query *query, const char *name, double least, double most, size_t *count,
+/* The value of a parameter, or NULL. */
+static const char *value_of(const rs_asked *asked, const char *name) {
+  for (size_t i = 0; i < asked->param_count; i++)
+    if (strcmp(asked->params[i].name, name) == 0) return asked->params[i].value;
+  return NULL;
+}
+
+static rs_status read_count(const rs_asked *asked, const char *name, double least, double most, size_t *count,
                             rs_err *err) {
   const rs_param param = {.name = name, .type = RS_INTEGER, .min = least, .max = most};
-  const char *text = rs_query_get(query, name);
+  const char *text = value_of(asked, name);
   rs_err why = {0};
   rs_value value;
   if (text == NULL) return RS_OK;
@@ -62,9 +69,9 @@ static rs_status read_count(const rs_query *query, const char *name, double leas
 /* ---- the model --------------------------------------------------------------------------------------------------- */
 
 /* The explorer's own model where the query names none. */
-static rs_status find_model(const rs_query *query, rs_asked *asked, rs_err *err) {
+static rs_status find_model(rs_asked *asked, rs_err *err) {
   const rs_explorer *explorer = asked->explorer;
-  const char *word = rs_query_get(query, "model"), *layers = rs_query_get(query, "layers");
+  const char *word = value_of(asked, "model"), *layers = value_of(asked, "layers");
   rs_err why = {0};
   bool file = word != NULL && strcmp(word, RS_FILE_MODEL) == 0;
   if (file && explorer->hf == NULL)
@@ -81,10 +88,10 @@ static rs_status find_model(const rs_query *query, rs_asked *asked, rs_err *err)
 }
 
 /* Rotary dims stay the same part of the head. */
-static rs_status narrow(const rs_query *query, rs_asked *asked, rs_err *err) {
+static rs_status narrow(rs_asked *asked, rs_err *err) {
   rs_model *model = &asked->model;
   size_t dims = model->head_dim;
-  RS_TRY(read_count(query, "head_dim", 2, LARGEST_HEAD, &dims, err));
+  RS_TRY(read_count(asked, "head_dim", 2, LARGEST_HEAD, &dims, err));
   if (dims % 2 != 0) return rs_fail_on(err, RS_INPUT, "head_dim", "must be even: dims turn in pairs");
   asked->narrowed = dims != model->head_dim;
   size_t pairs = model->rotary_dim / 2 * dims / model->head_dim;
@@ -123,13 +130,13 @@ static rs_status find_method(const char *word, const rs_method **method, rs_err 
 }
 
 /* What is written of the recipe. */
-static rs_status read_given(const rs_query *query, rs_asked *asked, rs_err *err) {
-  const char *word = rs_query_get(query, "method");
+static rs_status read_given(rs_asked *asked, rs_err *err) {
+  const char *word = value_of(asked, "method");
   const rs_method *method = asked->explorer->start.recipe.method;
   if (word != NULL) RS_TRY(find_method(word, &method, err));
   RS_TRY(rs_recipe_init(&asked->given, method, err));
-  for (size_t i = 0; i < query->count; i++) {
-    const rs_query_param *param = &query->params[i];
+  for (size_t i = 0; i < asked->param_count; i++) {
+    const rs_explore_param *param = &asked->params[i];
     bool own = false;
     for (size_t k = 0; k < RS_COUNT(own_names); k++) own = own || strcmp(own_names[k], param->name) == 0;
     if (own) continue;
@@ -145,21 +152,43 @@ const rs_profile *rs_asked_profile(const rs_asked *asked) {
   return asked->profile.kind_count > 0 ? &asked->profile : &asked->explorer->start.profile;
 }
 
-static rs_status read_asked(const rs_query *query, rs_asked *asked, rs_err *err) {
-  RS_TRY(find_model(query, asked, err));
+static bool is_printable(const char *text) {
+  while (*text >= 0x20 && *text <= 0x7e) text++;
+  return *text == '\0';
+}
+
+/* What a browser would mend is refused. */
+static rs_status check_params(const rs_asked *asked, rs_err *err) {
+  if (asked->param_count > RS_EXPLORE_PARAMS)
+    return rs_fail(err, RS_INPUT, "the query has more than %d parameters", RS_EXPLORE_PARAMS);
+  for (size_t i = 0; i < asked->param_count; i++) {
+    const rs_explore_param *param = &asked->params[i];
+    if (param->name == NULL || *param->name == '\0' || param->value == NULL)
+      return rs_fail(err, RS_INPUT, "the query has a part that is no name=value");
+    if (!is_printable(param->name) || !is_printable(param->value))
+      return rs_fail(err, RS_INPUT, "the query has a character outside printable ASCII");
+    if (value_of(asked, param->name) != param->value) return rs_fail_on(err, RS_INPUT, param->name, "is given twice");
+  }
+  return RS_OK;
+}
+
+static rs_status read_asked(rs_asked *asked, rs_err *err) {
+  RS_TRY(check_params(asked, err));
+  RS_TRY(find_model(asked, err));
   RS_TRY(rs_model_copy(&asked->model, &rs_asked_profile(asked)->kinds[asked->kind].model, err));
-  RS_TRY(narrow(query, asked, err));
+  RS_TRY(narrow(asked, err));
   asked->length = asked->explorer->start.length;
-  RS_TRY(read_count(query, "length", 1, RS_EXPLORE_LONGEST, &asked->length, err));
-  RS_TRY(read_given(query, asked, err));
+  RS_TRY(read_count(asked, "length", 1, RS_EXPLORE_LONGEST, &asked->length, err));
+  RS_TRY(read_given(asked, err));
   RS_TRY(rs_recipe_copy(&asked->recipe, &asked->given, err));
   RS_TRY(rs_recipe_resolve(&asked->recipe, &asked->model, err));
   return rs_recipe_check(&asked->recipe, &asked->model, err);
 }
 
-rs_status rs_asked_read(const rs_explorer *explorer, const rs_query *query, rs_asked *asked, rs_err *err) {
-  *asked = (rs_asked){.explorer = explorer};
-  rs_status status = read_asked(query, asked, err);
+rs_status rs_asked_read(const rs_explorer *explorer, const rs_explore_param *params, size_t count, rs_asked *asked,
+                        rs_err *err) {
+  *asked = (rs_asked){.explorer = explorer, .params = params, .param_count = count};
+  rs_status status = read_asked(asked, err);
   if (status != RS_OK) rs_asked_clear(asked);
   return status;
 }

@@ -49,22 +49,24 @@ size_t rs_explorer_subject_length(const rs_explorer *explorer) {
   return explorer->length;
 }
 
-/* The query of the beginning. Of a recipe that is published it says the name, and the model the rest. */
-static void add_start(const rs_explorer *explorer, rs_text *query) {
-  const rs_recipe *recipe = &explorer->start.recipe;
+/* The question of the beginning. Of a recipe that is published it says the name, and the model the rest. */
+static void write_start(const rs_explorer *explorer, rs_json *json) {
+  const rs_settings *settings = &explorer->start.recipe.settings;
   rs_text value = {0};
-  rs_query_add(query, "model", explorer->preset != NULL ? explorer->preset : RS_FILE_MODEL);
-  if (explorer->layers != NULL) rs_query_add(query, "layers", explorer->layers);
-  rs_query_add(query, "method", recipe->method->name);
+  rs_json_object(json, "query");
+  rs_json_string(json, "model", explorer->preset != NULL ? explorer->preset : RS_FILE_MODEL);
+  if (explorer->layers != NULL) rs_json_string(json, "layers", explorer->layers);
+  rs_json_string(json, "method", explorer->start.recipe.method->name);
   rs_text_printf(&value, "%zu", explorer->start.length);
-  rs_query_add(query, "length", rs_text_string(&value));
-  for (size_t p = 0; p < recipe->settings.count && explorer->written; p++) {
-    if (!recipe->settings.values[p].given) continue;
+  rs_json_string(json, "length", rs_text_string(&value));
+  for (size_t p = 0; p < settings->count && explorer->written; p++) {
+    if (!settings->values[p].given) continue;
     value.length = 0;
-    rs_value_write(recipe->settings.params[p], &recipe->settings.values[p], &value);
-    rs_query_add(query, recipe->settings.params[p]->name, rs_text_string(&value));
+    rs_value_write(settings->params[p], &settings->values[p], &value);
+    rs_json_string(json, settings->params[p]->name, rs_text_string(&value));
   }
-  query->failed |= value.failed;
+  rs_json_end(json);
+  json->text->failed |= value.failed;
   rs_text_clear(&value);
 }
 
@@ -187,23 +189,14 @@ static void write_metrics(rs_json *json) {
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
-static rs_status write_all(const rs_explorer *explorer, rs_json *json, const char *query, rs_err *err) {
-  rs_json_object(json, NULL);
-  rs_json_string(json, "query", query);
-  rs_json_number(json, "longest", RS_EXPLORE_LONGEST);
-  RS_TRY(write_models(explorer, json, err));
-  RS_TRY(write_methods(json, err));
-  write_metrics(json);
-  rs_json_end(json);
-  return rs_text_check(json->text, err);
-}
-
 rs_status rs_explore_choices(const rs_explorer *explorer, rs_text *text, rs_err *err) {
   rs_json json = {.text = text};
-  rs_text query = {0};
-  add_start(explorer, &query);
-  text->failed |= query.failed;
-  rs_status status = write_all(explorer, &json, rs_text_string(&query), err);
-  rs_text_clear(&query);
-  return status;
+  rs_json_object(&json, NULL);
+  write_start(explorer, &json);
+  rs_json_number(&json, "longest", RS_EXPLORE_LONGEST);
+  RS_TRY(write_models(explorer, &json, err));
+  RS_TRY(write_methods(&json, err));
+  write_metrics(&json);
+  rs_json_end(&json);
+  return rs_text_check(text, err);
 }

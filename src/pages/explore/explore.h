@@ -20,37 +20,13 @@ struct rs_explorer {
 /* How queries name the file. */
 #define RS_FILE_MODEL "file"
 
-/* ---- queries ----------------------------------------------------------------------------------------------------- */
-
-enum { RS_QUERY_PARAMS = 64 };
-
-typedef struct rs_query_param {
-  const char *name, *value; /* decoded */
-} rs_query_param;
-
-/* Release with rs_query_clear. */
-typedef struct rs_query {
-  char *text;
-  rs_query_param params[RS_QUERY_PARAMS];
-  size_t count;
-} rs_query;
-
-/* Takes the query of a URL apart. RS_INPUT for what is longer than RS_EXPLORE_QUERY, has more than RS_QUERY_PARAMS
- * parameters, one twice or without a name, a wrong escape, or anything but printable ASCII. Cleared on failure. */
-rs_status rs_query_read(const char *text, rs_query *query, rs_err *err);
-void rs_query_clear(rs_query *query);
-
-/* The value of a parameter, or NULL. Borrows. */
-const char *rs_query_get(const rs_query *query, const char *name);
-
-/* Adds "name=value", escaped, with a '&' before it where `text` is not empty. */
-void rs_query_add(rs_text *text, const char *name, const char *value);
-
 /* ---- questions --------------------------------------------------------------------------------------------------- */
 
 /* What a query asks. Release with rs_asked_clear. */
 typedef struct rs_asked {
   const rs_explorer *explorer;
+  const rs_explore_param *params; /* (param_count,) borrowed */
+  size_t param_count;
   rs_arena words;     /* the two that follow */
   char *preset;       /* NULL: the explorer's file */
   char *layers;       /* NULL: the chosen ones */
@@ -63,7 +39,8 @@ typedef struct rs_asked {
   size_t length;
 } rs_asked;
 
-rs_status rs_asked_read(const rs_explorer *explorer, const rs_query *query, rs_asked *asked, rs_err *err);
+rs_status rs_asked_read(const rs_explorer *explorer, const rs_explore_param *params, size_t count, rs_asked *asked,
+                        rs_err *err);
 void rs_asked_clear(rs_asked *asked);
 
 /* The profile of the model that is asked about. */
@@ -83,12 +60,26 @@ rs_status rs_asked_fragment(const rs_asked *asked, rs_text *text, rs_err *err);
 /* The metrics that an answer has; ends at NULL. */
 extern const char *const rs_explored_metrics[];
 
-/* The keys of the last query whose distances the curve of decay shows: log-spaced, from that query's own token to the
- * first. RS_MEMORY. Release with free(). */
-rs_status rs_explored_keys(size_t length, size_t **keys, size_t *count, rs_err *err);
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
 
-/* Writes what they say of the tables, which hold those keys: for each an object with its "scalars", and its "curve" as
- * lists by column. */
-rs_status rs_curves_write(const rs_asked *asked, const rs_encoding *encoding, rs_json *json, rs_err *err);
+/* What decides whether a request is answered; strings as they came, NULL where a header is not there. */
+typedef struct rs_explore_request {
+  const char *method; /* "GET" */
+  const char *path;   /* decoded, without a query */
+  const char *host, *origin;
+  size_t hosts, origins; /* how many such headers there are */
+  bool body;             /* one is announced */
+} rs_explore_request;
+
+/* What may be asked, and of whom. */
+typedef struct rs_explore_gate {
+  char token[RS_EXPLORE_TOKEN + 1];
+  unsigned port;
+} rs_explore_gate;
+
+/* 0 where the request may be answered, and in *path what stands behind "/TOKEN/" (borrowed); else an HTTP status (403,
+ * 404, 405, 400) and its sentence in *why. */
+unsigned rs_explore_admit(const rs_explore_gate *gate, const rs_explore_request *request, const char **path,
+                          const char **why);
 
 #endif

@@ -1,6 +1,26 @@
 /* The page of ropescope explore. It holds what was chosen, asks the program for every number, and draws what it says. */
 "use strict";
 
+function element(name, properties, parent) {
+  const node = Object.assign(document.createElement(name), properties);
+  if (parent) parent.append(node);
+  return node;
+}
+
+/* A number as people read it: five digits, thousands in groups. */
+function shown(value) {
+  if (value === null || value === undefined || !isFinite(value)) return "none";
+  const size = Math.abs(value);
+  if (size >= 1e6 || (size > 0 && size < 1e-3)) return Number(value.toPrecision(4)).toExponential().replace("e+", "e");
+  return Number(value.toPrecision(5)).toLocaleString("en-US", { maximumFractionDigits: 6 });
+}
+
+/* Tokens: whole thousands of 1024 as k. */
+function tokensShown(value) {
+  if (value >= 1048576 && value % 1048576 === 0) return `${value / 1048576}M`;
+  return value >= 1024 && value % 1024 === 0 ? `${value / 1024}k` : shown(value);
+}
+
 const byId = (id) => document.getElementById(id);
 const steps = 240; /* of a slider */
 let choices, charts, state, answer = null, plain = { key: null, length: 0, answer: null };
@@ -312,74 +332,86 @@ function showWords() {
 
 /* ---- charts ------------------------------------------------------------------------------------------------------ */
 
-function tableOf(metric, curve) {
-  return { columns: choices.metrics[metric].curve, values: curve };
+const here = "#0b5fae", plainLook = { colour: "#7b8494", dash: [5, 4] };
+
+function makeCard(id, title) {
+  const card = element("section", { className: "card", id, hidden: true }, byId("charts"));
+  card.setAttribute("aria-labelledby", `${id}-title`);
+  element("h2", { id: `${id}-title`, textContent: title }, card);
+  return { card, title, caption: element("p", { className: "soft" }, card), body: element("div", {}, card), chart: null };
 }
 
-/* A chart of a curve without rows says why it is empty. */
-function drawOrHide(chart, there, spec) {
-  chart.card.hidden = !there;
-  if (there) chart.update(spec());
+/* Draws what `make` gives, a spec with a caption, where there is something. */
+function draw(card, there, make) {
+  card.card.hidden = !there;
+  if (!there) return;
+  const spec = { ...make(), title: card.title };
+  card.caption.textContent = spec.caption;
+  if (card.chart) card.chart.update(spec);
+  else card.chart = ropescope.chart(card.body, spec);
 }
+
+/* What is said of the i-th of xs, by x. */
+const sayOf = (xs, say) => (x) => (xs.includes(x) ? say(xs.indexOf(x)) : null);
+
+const tableOf = (metric, curve) => ({ columns: choices.metrics[metric].curve, values: curve });
 
 function drawFrequencies() {
   const c = answer.frequencies.curve;
-  drawOrHide(charts.frequencies, c.pair.length > 0, () => {
+  draw(charts.frequencies, c.pair.length > 0, () => {
     const trained = plain.answer ? plain.answer.frequencies.curve.wavelength_tokens : [], known = trained.length === c.pair.length && c.trained_rad_per_token[0] !== null;
     return {
       caption: "How many tokens each pair takes for a turn, fastest pair first. A pair whose wave is longer than the trained length has not gone full circle in training.",
-      x: { name: "pair", log: false }, y: { name: "wavelength, tokens", log: true }, xs: c.pair,
-      series: [...(known ? [{ name: "plain RoPE of the model", kind: "plain", ys: trained }] : []), { name: answer.method, kind: "here", ys: c.wavelength_tokens }],
-      rules: [{ axis: "y", value: answer.trained_tokens, name: "trained length", atStart: true }, { axis: "y", value: answer.length_tokens, name: "length", atStart: true }],
+      x: { name: "pair", log: false }, y: { name: "wavelength", unit: "tokens", log: true },
+      lines: [...(known ? [{ name: "plain RoPE of the model", ...plainLook, x: c.pair, y: trained }] : []), { name: answer.method, colour: here, x: c.pair, y: c.wavelength_tokens }],
+      rules: [{ axis: "y", value: answer.trained_tokens, name: "trained length" }, { axis: "y", value: answer.length_tokens, name: "length" }],
       table: tableOf("frequencies", c),
-      say: (i) => `Pair ${c.pair[i]}: ${c.wavelength_tokens[i] === null ? "does not turn" : `a turn in ${shown(c.wavelength_tokens[i])} tokens`}` +
-        (known ? `, plain RoPE ${shown(trained[i])}; ${c.divisor[i] === null ? "" : `${shown(c.divisor[i])} times slower; `}${shown(c.turns_in_training[i])} turns in training.` : "."),
+      say: sayOf(c.pair, (i) => `Pair ${c.pair[i]}: ${c.wavelength_tokens[i] === null ? "does not turn" : `a turn in ${shown(c.wavelength_tokens[i])} tokens`}` +
+        (known ? `, plain RoPE ${shown(trained[i])}; ${c.divisor[i] === null ? "" : `${shown(c.divisor[i])} times slower; `}${shown(c.turns_in_training[i])} turns in training.` : ".")),
     };
   });
 }
 
 function drawAngles() {
-  const c = answer.ood_angles.curve;
-  drawOrHide(charts.angles, c.pair.length > 0, () => ({
+  const c = answer.ood_angles.curve, past = c.pair.filter((_, i) => c.overshoot_rad[i] > 0);
+  draw(charts.angles, c.pair.length > 0, () => ({
     caption: "How far each pair turns: by plain RoPE within the trained length, and here to the farthest key. Past what was trained are pairs that had not gone full circle (2π).",
-    x: { name: "pair", log: false }, y: { name: "largest angle, rad", log: true }, xs: c.pair,
-    series: [{ name: "in training", kind: "plain", ys: c.trained_rad }, { name: "here", kind: "here", ys: c.reached_rad, marks: c.overshoot_rad.map((v) => v > 0), markName: "past what was trained" }],
-    rules: [{ axis: "y", value: 2 * Math.PI, name: "full circle", atStart: true }],
+    x: { name: "pair", log: false }, y: { name: "largest angle", unit: "rad", log: true },
+    lines: [{ name: "in training", ...plainLook, x: c.pair, y: c.trained_rad }, { name: "here", colour: here, x: c.pair, y: c.reached_rad },
+      ...(past.length > 0 ? [{ name: "past what was trained", colour: "#b3410e", dots: true, x: past, y: past.map((pair) => c.reached_rad[c.pair.indexOf(pair)]) }] : [])],
+    rules: [{ axis: "y", value: 2 * Math.PI, name: "full circle" }],
     table: tableOf("ood_angles", c),
-    say: (i) => `Pair ${c.pair[i]}: ${shown(c.trained_rad[i])} rad in training, ${shown(c.reached_rad[i])} rad here` + (c.overshoot_rad[i] > 0 ? `, ${shown(c.overshoot_rad[i])} rad past what was trained.` : ", nothing new."),
+    say: sayOf(c.pair, (i) => `Pair ${c.pair[i]}: ${shown(c.trained_rad[i])} rad in training, ${shown(c.reached_rad[i])} rad here` + (c.overshoot_rad[i] > 0 ? `, ${shown(c.overshoot_rad[i])} rad past what was trained.` : ", nothing new.")),
   }));
 }
 
 function drawDecay() {
-  const c = answer.decay.curve, biased = c.bias_nats.some((v) => v !== null), turns = answer.rotary_dim > 0;
-  const from = c.distance_tokens.findIndex((d) => d > 0), cut = (list) => list.slice(from);
-  charts.bias.card.hidden = !biased || from < 0;
-  charts.decay.card.hidden = !turns || from < 0;
-  if (from < 0) return;
-  const xs = cut(c.distance_tokens), rules = [{ axis: "x", value: answer.trained_tokens, name: "trained length" }];
-  const x = { name: "distance, tokens", log: true }, table = tableOf("decay", Object.fromEntries(Object.entries(c).map(([k, v]) => [k, cut(v)])));
-  if (biased) {
-    charts.bias.update({ caption: "What is added to the logit of a key by its distance, the mean over all heads.", x, y: { name: "bias, nats", log: false }, xs,
-      series: [{ name: answer.method, kind: "here", ys: cut(c.bias_nats) }], rules, table, say: (i) => `${shown(xs[i])} tokens back: ${shown(cut(c.bias_nats)[i])} nats.` });
-  }
-  if (!turns) return;
-  const means = cut(c.mean_cosine), low = cut(c.mean_cosine_low), high = cut(c.mean_cosine_high), spread = low.some((v) => v !== null);
-  const p = plain.answer ? plain.answer.decay.curve : null, compared = p !== null && answer.method !== "rope";
-  const until = compared ? p.distance_tokens.filter((d) => d < answer.length_tokens).length : 0, pick = (list) => list.slice(1, until);
-  charts.decay.update({
-    caption: `The mean cosine over pairs by the distance of the key: what positions make of the score of equal contents.${spread ? " The band holds all distances up to the next." : " Single distances: what lies between them is not shown."}`,
-    x, y: { name: "mean cosine", log: false }, xs,
-    series: [...(compared ? [{ name: "plain RoPE of the model", kind: "plain", xs: pick(p.distance_tokens), ys: pick(p.mean_cosine) }] : []), { name: answer.method, kind: "here", ys: means, ...(spread ? { low, high } : {}) }],
-    rules, table,
-    say: (i) => `${shown(xs[i])} tokens back: ${shown(means[i])}${spread ? `, from ${shown(low[i])} to ${shown(high[i])} up to the next` : ""}${compared && pick(p.distance_tokens)[i] === xs[i] ? `; plain RoPE ${shown(pick(p.mean_cosine)[i])}` : ""}.`,
+  const all = answer.decay.curve, from = all.distance_tokens.findIndex((d) => d > 0), there = from >= 0;
+  const c = Object.fromEntries(Object.entries(all).map(([name, list]) => [name, there ? list.slice(from) : []])), xs = c.distance_tokens;
+  const shared = { x: { name: "distance", unit: "tokens", log: true }, table: tableOf("decay", c), rules: [{ axis: "x", value: answer.trained_tokens, name: "trained length" }] };
+  draw(charts.bias, there && all.bias_nats.some((v) => v !== null), () => ({ ...shared,
+    caption: "What is added to the logit of a key by its distance, the mean over all heads.", y: { name: "bias", unit: "nats", log: false },
+    lines: [{ name: answer.method, colour: here, x: xs, y: c.bias_nats }], say: sayOf(xs, (i) => `${shown(xs[i])} tokens back: ${shown(c.bias_nats[i])} nats.`) }));
+  draw(charts.decay, there && answer.rotary_dim > 0, () => {
+    const means = c.mean_cosine, low = c.mean_cosine_low, high = c.mean_cosine_high, spread = low.some((v) => v !== null);
+    const p = plain.answer ? plain.answer.decay.curve : null, compared = p !== null && answer.method !== "rope";
+    const until = compared ? p.distance_tokens.filter((d) => d < answer.length_tokens).length : 0, pick = (list) => list.slice(1, until);
+    return { ...shared,
+      caption: `The mean cosine over pairs by the distance of the key: what positions make of the score of equal contents.${spread ? " The band holds all distances up to the next." : " Single distances: what lies between them is not shown."}`,
+      y: { name: "mean cosine", log: false },
+      lines: [...(compared ? [{ name: "plain RoPE of the model", ...plainLook, x: pick(p.distance_tokens), y: pick(p.mean_cosine) }] : []), { name: answer.method, colour: here, x: xs, y: means, ...(spread ? { low, high } : {}) }],
+      say: sayOf(xs, (i) => `${shown(xs[i])} tokens back: ${shown(means[i])}${spread ? `, from ${shown(low[i])} to ${shown(high[i])} up to the next` : ""}${compared && pick(p.distance_tokens)[i] === xs[i] ? `; plain RoPE ${shown(pick(p.mean_cosine)[i])}` : ""}.`),
+    };
   });
 }
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
+const beginning = () => queryOf(Object.entries(choices.query));
+
 function begin(query) {
   state = readState(query);
-  const start = readState(choices.query);
+  const start = new Map(Object.entries(choices.query));
   if (!methodOf(state.get("method"))) state.set("method", start.get("method"));
   if (!modelOf(state.get("model"))) state.set("model", start.get("model"));
   if (!state.has("length")) state.set("length", String(modelOf(state.get("model")).length));
@@ -401,15 +433,13 @@ async function copy(event) {
 
 async function start() {
   choices = await (await fetch("choices")).json();
-  const parent = byId("charts");
-  charts = { frequencies: new Chart(parent, "frequencies", "Wavelength of each pair"), angles: new Chart(parent, "angles", "Range of angles"),
-    decay: new Chart(parent, "decay", "Decay with distance"), bias: new Chart(parent, "bias", "Bias by distance") };
-  for (const chart of Object.values(charts)) chart.card.hidden = true;
+  charts = { frequencies: makeCard("frequencies", "Wavelength of each pair"), angles: makeCard("angles", "Range of angles"),
+    decay: makeCard("decay", "Decay with distance"), bias: makeCard("bias", "Bias by distance") };
   for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", copy);
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
-  byId("reset").addEventListener("click", () => begin(choices.query));
+  byId("reset").addEventListener("click", () => begin(beginning()));
   addEventListener("hashchange", () => { if (location.hash.slice(1) !== queryOf(state)) begin(location.hash.slice(1)); });
-  begin(location.hash.length > 1 ? location.hash.slice(1) : choices.query);
+  begin(location.hash.length > 1 ? location.hash.slice(1) : beginning());
 }
 
 void start();

@@ -1,16 +1,67 @@
-/* The server: libmicrohttpd on 127.0.0.1. Connections are read side by side; answers are made one after the other. */
+/* The server: libmicrohttpd on 127.0.0.1, which takes URLs apart. Connections are read side by side; answers are made
+ * one after the other. Answered are requests that this machine's own browser sends to the page that it was given the
+ * address of. Another page in that browser may send requests here, and by a name of its own that leads here (DNS
+ * rebinding) may even read answers; it knows neither the token nor sends this Host. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "explore.h"
+
+/* ---- who is answered --------------------------------------------------------------------------------------------- */
+
+static const char *const hosts[] = {"127.0.0.1", "localhost"};
+
+/* Whether `word` is `scheme` and this server's name and port; browsers leave out port 80. */
+static bool is_here(const rs_explore_gate *gate, const char *scheme, const char *word) {
+  for (size_t i = 0; i < RS_COUNT(hosts); i++) {
+    char name[64];
+    snprintf(name, sizeof name, "%s%s:%u", scheme, hosts[i], gate->port);
+    if (strcasecmp(word, name) == 0) return true;
+    snprintf(name, sizeof name, "%s%s", scheme, hosts[i]);
+    if (gate->port == 80 && strcasecmp(word, name) == 0) return true;
+  }
+  return false;
+}
+
+/* Compares all digits, whichever differ, so that the time does not tell how many were right. */
+static bool has_token(const rs_explore_gate *gate, const char *target) {
+  unsigned differ = 0;
+  if (strlen(target) < RS_EXPLORE_TOKEN + 2) return false;
+  for (size_t i = 0; i < RS_EXPLORE_TOKEN; i++) differ |= (unsigned)(gate->token[i] ^ target[1 + i]);
+  return differ == 0 && target[0] == '/' && target[RS_EXPLORE_TOKEN + 1] == '/';
+}
+
+static unsigned refuse(unsigned status, const char *because, const char **why) {
+  *why = because;
+  return status;
+}
+
+unsigned rs_explore_admit(const rs_explore_gate *gate, const rs_explore_request *request, const char **path,
+                          const char **why) {
+  *path = NULL;
+  *why = NULL;
+  if (request->hosts != 1 || request->host == NULL || !is_here(gate, "", request->host))
+    return refuse(403, "this server answers to 127.0.0.1 and localhost alone", why);
+  if (request->origins > 1 || (request->origin != NULL && !is_here(gate, "http://", request->origin)))
+    return refuse(403, "this server answers its own page alone", why);
+  if (request->path == NULL || !has_token(gate, request->path))
+    return refuse(404, "there is nothing here: the address that ropescope explore printed has a longer path", why);
+  if (strcmp(request->method, "GET") != 0) return refuse(405, "only GET is answered", why);
+  if (request->body) return refuse(400, "a GET request has no body", why);
+  *path = request->path + RS_EXPLORE_TOKEN + 2;
+  return 0;
+}
+
+#ifdef ROPESCOPE_MICROHTTPD
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "explore.h"
 
 enum { CONNECTIONS = 64, SECONDS = 10, CONNECTION_BYTES = 64 << 10, WAITING = 64 };
 
@@ -23,9 +74,11 @@ struct rs_explore_server {
 
 /* ---- responses --------------------------------------------------------------------------------------------------- */
 
+/* dygraphs gives its elements styles by attributes. */
 static const char *const headers[][2] = {
-    {"Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-                                "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; connect-src 'self'; "
+     "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
     {"X-Content-Type-Options", "nosniff"},
     {"Referrer-Policy", "no-referrer"},
     {"Cache-Control", "no-store"},
@@ -72,61 +125,7 @@ static enum MHD_Result send_refusal(struct MHD_Connection *connection, unsigned 
   return send_error(connection, status, &err);
 }
 
-/* The files of the page, which are part of the program. */
-typedef struct page_file {
-  const char *path, *type; /* behind the token; what it is */
-  const unsigned char *data;
-  const size_t *length;
-} page_file;
-
-#define DECLARE(symbol)                                                                                                \
-  extern const unsigned char rs_explore_##symbol[];                                                                    \
-  extern const size_t rs_explore_##symbol##_length;
-DECLARE(page_html)
-DECLARE(page_css)
-DECLARE(chart_js)
-DECLARE(page_js)
-
-#define FILE_AT(symbol) rs_explore_##symbol, &rs_explore_##symbol##_length
-
-static const page_file files[] = {
-    {"", "text/html; charset=utf-8", FILE_AT(page_html)},
-    {"page.css", "text/css; charset=utf-8", FILE_AT(page_css)},
-    {"chart.js", "text/javascript; charset=utf-8", FILE_AT(chart_js)},
-    {"page.js", "text/javascript; charset=utf-8", FILE_AT(page_js)},
-};
-
-static const page_file *find_file(const char *path) {
-  for (size_t i = 0; i < RS_COUNT(files); i++)
-    if (strcmp(files[i].path, path) == 0) return &files[i];
-  return NULL;
-}
-
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
-
-/* What is kept of a request while it is read. */
-typedef struct request {
-  bool read; /* its headers are */
-  char target[];
-} request;
-
-/* Called with the request's first line; the memory goes to `forget`. */
-static void *remember(void *context, const char *target, struct MHD_Connection *connection) {
-  (void)context;
-  (void)connection;
-  size_t bytes = strlen(target) + 1;
-  request *kept = rs_alloc(1, sizeof *kept + bytes, NULL);
-  if (kept != NULL) memcpy(kept->target, target, bytes);
-  return kept;
-}
-
-static void forget(void *context, struct MHD_Connection *connection, void **kept, enum MHD_RequestTerminationCode how) {
-  (void)context;
-  (void)connection;
-  (void)how;
-  free(*kept);
-  *kept = NULL;
-}
 
 static enum MHD_Result read_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
   rs_explore_request *seen = context;
@@ -145,12 +144,29 @@ static enum MHD_Result read_header(void *context, enum MHD_ValueKind kind, const
   return MHD_YES;
 }
 
-static enum MHD_Result send_answer(const rs_explore_server *server, struct MHD_Connection *connection,
-                                   const char *query) {
+/* The parameters of a question; those that have no room are counted alone. */
+typedef struct question {
+  rs_explore_param params[RS_EXPLORE_PARAMS];
+  size_t count;
+} question;
+
+static enum MHD_Result read_param(void *context, enum MHD_ValueKind kind, const char *name, size_t name_size,
+                                  const char *value, size_t value_size) {
+  question *q = context;
+  (void)kind;
+  bool whole = strlen(name) == name_size && (value == NULL || strlen(value) == value_size); /* no NUL within */
+  if (q->count < RS_EXPLORE_PARAMS) q->params[q->count] = (rs_explore_param){name, whole ? value : NULL};
+  q->count++;
+  return MHD_YES;
+}
+
+static enum MHD_Result send_answer(const rs_explore_server *server, struct MHD_Connection *connection, bool choices) {
+  question q = {.count = 0};
   rs_text text = {0};
   rs_err err = {0};
-  rs_status status = query == NULL ? rs_explore_choices(server->explorer, &text, &err)
-                                   : rs_explore_answer(server->explorer, query, &text, &err);
+  MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, read_param, &q);
+  rs_status status = choices ? rs_explore_choices(server->explorer, &text, &err)
+                             : rs_explore_answer(server->explorer, q.params, q.count, &text, &err);
   if (status == RS_OK) return send_json(connection, MHD_HTTP_OK, &text);
   bool asked_wrong = status == RS_INPUT || status == RS_DOMAIN || status == RS_UNSUPPORTED;
   rs_text_clear(&text);
@@ -159,33 +175,28 @@ static enum MHD_Result send_answer(const rs_explore_server *server, struct MHD_C
 
 /* `path` stands behind the token. */
 static enum MHD_Result route(const rs_explore_server *server, struct MHD_Connection *connection, const char *path) {
-  static const char answer[] = "answer?";
-  const page_file *file = find_file(path);
-  if (file != NULL)
-    return respond(
-        connection, MHD_HTTP_OK, file->type,
-        MHD_create_response_from_buffer(*file->length, (void *)(uintptr_t)file->data, MHD_RESPMEM_PERSISTENT));
-  if (strcmp(path, "choices") == 0) return send_answer(server, connection, NULL);
-  if (strncmp(path, answer, strlen(answer)) == 0) return send_answer(server, connection, path + strlen(answer));
-  return send_refusal(connection, MHD_HTTP_NOT_FOUND, "there is nothing of this name");
+  rs_page_file file = rs_page_find(path);
+  bool choices = strcmp(path, "choices") == 0;
+  if (choices || strcmp(path, "answer") == 0) return send_answer(server, connection, choices);
+  if (file.data == NULL) return send_refusal(connection, MHD_HTTP_NOT_FOUND, "there is nothing of this name");
+  return respond(connection, MHD_HTTP_OK, file.type,
+                 MHD_create_response_from_buffer(file.length, (void *)(uintptr_t)file.data, MHD_RESPMEM_PERSISTENT));
 }
 
-/* Called when the headers are read, and again when the whole request is. */
+/* Called when the headers are read, and again, with `*begun`, when the whole request is. */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
-                              const char *version, const char *upload, size_t *upload_length, void **kept) {
+                              const char *version, const char *upload, size_t *upload_length, void **begun) {
   const rs_explore_server *server = context;
-  request *here = *kept;
+  rs_explore_request seen = {.method = method, .path = url};
   const char *path, *why;
-  (void)url;
   (void)version;
   (void)upload;
-  if (here == NULL || *upload_length > 0) return MHD_NO;
-  rs_explore_request seen = {.method = method, .target = here->target};
+  if (*upload_length > 0) return MHD_NO;
   MHD_get_connection_values(connection, MHD_HEADER_KIND, read_header, &seen);
   unsigned status = rs_explore_admit(&server->gate, &seen, &path, &why);
   if (status != 0) return send_refusal(connection, status, why);
-  if (here->read) return route(server, connection, path);
-  here->read = true;
+  if (*begun != NULL) return route(server, connection, path);
+  *begun = context;
   return MHD_YES;
 }
 
@@ -226,8 +237,7 @@ static rs_status start(rs_explore_server *server, rs_err *err) {
   server->daemon = MHD_start_daemon(
       MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, listener,
       MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SECONDS,
-      MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-      MHD_OPTION_URI_LOG_CALLBACK, remember, NULL, MHD_OPTION_NOTIFY_COMPLETED, forget, NULL, MHD_OPTION_END);
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
   if (server->daemon != NULL) return RS_OK;
   close(listener);
   return rs_fail(err, RS_IO, "the server does not start: %s", strerror(errno));
@@ -258,3 +268,29 @@ void rs_explore_stop(rs_explore_server *server) {
   MHD_stop_daemon(server->daemon);
   free(server);
 }
+
+#else
+
+bool rs_explore_serves(void) {
+  return false;
+}
+
+rs_status rs_explore_start(const rs_explorer *explorer, unsigned port, rs_explore_server **server, rs_err *err) {
+  (void)explorer;
+  (void)port;
+  *server = NULL;
+  return rs_fail(err, RS_UNSUPPORTED,
+                 "this build has no server: install libmicrohttpd (libmicrohttpd-dev on Debian), then meson setup "
+                 "--reconfigure build and build again");
+}
+
+const char *rs_explore_url(const rs_explore_server *server) {
+  (void)server;
+  return "";
+}
+
+void rs_explore_stop(rs_explore_server *server) {
+  (void)server;
+}
+
+#endif

@@ -1,5 +1,11 @@
-/* How to get the same again: a command, and a config. */
+/* How to get the same again: a command, a config, and keys of a config.json, where such keys say it: each fragment is
+ * read back before it is given. */
 #include "explore.h"
+
+#include "advice/advice.h"
+
+#include <stdio.h>
+#include <string.h>
 
 /* The recipe as it was given: "{name: yarn, factor: 8}". What a model publishes or a default is, is not written. */
 static void put_given(const rs_recipe *given, rs_text *text) {
@@ -12,16 +18,6 @@ static void put_given(const rs_recipe *given, rs_text *text) {
   rs_text_puts(text, "}");
 }
 
-/* In double quotes, as YAML reads it. */
-static void put_quoted(const char *word, rs_text *text) {
-  rs_text_puts(text, "\"");
-  for (; *word != '\0'; word++) {
-    if (*word == '"' || *word == '\\') rs_text_puts(text, "\\");
-    rs_text_add(text, word, 1);
-  }
-  rs_text_puts(text, "\"");
-}
-
 /* The model as a config names it. */
 static void put_model(const rs_asked *asked, rs_text *text) {
   if (asked->preset != NULL && asked->layers == NULL && !asked->narrowed) {
@@ -32,7 +28,7 @@ static void put_model(const rs_asked *asked, rs_text *text) {
     rs_text_printf(text, "{preset: %s", asked->preset);
   } else {
     rs_text_puts(text, "{hf: ");
-    put_quoted(asked->explorer->piped ? "config.json" : asked->explorer->hf, text);
+    rs_text_quote(text, asked->explorer->piped ? "config.json" : asked->explorer->hf);
   }
   if (asked->layers != NULL) rs_text_printf(text, ", layers: %s", asked->layers);
   if (asked->narrowed)
@@ -97,4 +93,114 @@ void rs_asked_config(const rs_asked *asked, rs_text *text) {
   for (size_t i = 0; rs_explored_metrics[i] != NULL; i++)
     rs_text_printf(text, "%s%s", i > 0 ? ", " : "", rs_explored_metrics[i]);
   rs_text_puts(text, "]\n");
+}
+
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
+
+static const double rounding = 1e-9;
+
+/* The model with these frequencies as its own. */
+static rs_status settle(const rs_asked *asked, const rs_recipe *recipe, double theta, rs_model *model, rs_err *err) {
+  RS_TRY(rs_model_copy(model, &asked->model, err));
+  rs_recipe_clear(&model->published);
+  const rs_value *rotary = rs_setting(&asked->recipe.settings, "rotary_dim");
+  model->rope_theta = theta;
+  model->train_length = (size_t)rs_recipe_train_length(&asked->recipe, &asked->model);
+  if (rotary->set) model->rotary_dim = (size_t)rotary->number;
+  if (model->max_length < asked->length) model->max_length = asked->length;
+  return rs_recipe_copy(&model->published, recipe, err);
+}
+
+static rs_status convert(const rs_model *model, size_t length, rs_conversion *out, rs_err *err) {
+  size_t layer = 0;
+  rs_layer_kind kind = {.name = "full_attention", .attends = true, .model = *model};
+  const rs_convertible from = {
+      .profile = {.kinds = &kind, .kind_count = 1, .layers = &layer, .layer_count = 1, .counted = true}};
+  return rs_convert(&from, "hf5", length, out, err);
+}
+
+/* Whether the pairs of both turn alike; which dims are a pair is the class's to know. */
+static rs_status compare_at(const rs_asked *asked, const rs_model *read, size_t length, bool *same, rs_err *err) {
+  rs_recipe recipe = {0};
+  rs_spectrum shown = {0}, said = {0};
+  rs_status status = rs_spectrum_make(&asked->recipe, &asked->model, length, &shown, err);
+  if (status == RS_OK) status = rs_recipe_copy(&recipe, &read->published, err);
+  if (status == RS_OK) status = rs_recipe_resolve(&recipe, read, err);
+  if (status == RS_OK) status = rs_spectrum_make(&recipe, read, length, &said, err);
+  if (status == RS_OK)
+    *same = (rs_spectrum_compare(&shown, &said, rounding).differs & ~(unsigned)RS_DIFFERS_LAYOUT) == 0;
+  rs_recipe_clear(&recipe);
+  rs_spectrum_clear(&shown);
+  rs_spectrum_clear(&said);
+  return status;
+}
+
+/* Whether a file that has the keys, and the model's geometry before them, reads as asked: at the length, and at the
+ * trained one, where dynamic rules are others. */
+static rs_status read_back(const rs_asked *asked, const rs_model *model, const char *fragment, bool *same,
+                           rs_err *err) {
+  rs_text text = {0};
+  rs_model read;
+  *same = false;
+  rs_text_printf(&text, "{\"num_attention_heads\": %zu, \"head_dim\": %zu, \"num_hidden_layers\": 1,%s", model->heads,
+                 model->head_dim, strchr(fragment, '{') + 1);
+  rs_status status = rs_text_check(&text, err);
+  if (status == RS_OK) status = rs_hf_model_read(rs_text_string(&text), text.length, "config.json", &read, err);
+  rs_text_clear(&text);
+  if (status != RS_OK) return status;
+  status = compare_at(asked, &read, asked->length, same, err);
+  if (status == RS_OK && *same && model->train_length > 0)
+    status = compare_at(asked, &read, model->train_length, same, err);
+  rs_model_clear(&read);
+  return status;
+}
+
+/* Adds the keys of this recipe at this base, where they say what is shown. */
+static rs_status try_recipe(const rs_asked *asked, const rs_recipe *recipe, double theta, rs_text *text, bool *same,
+                            rs_err *err) {
+  rs_model model = {0};
+  rs_conversion out = {0};
+  rs_status status = settle(asked, recipe, theta, &model, err);
+  if (status == RS_OK) status = convert(&model, asked->length, &out, err);
+  if (status == RS_OK) status = read_back(asked, &model, out.fragment, same, err);
+  if (status == RS_OK && *same) rs_text_puts(text, out.fragment);
+  rs_conversion_clear(&out);
+  rs_model_clear(&model);
+  return status;
+}
+
+/* To the digits that frequencies tell. */
+static double round_base(double base) {
+  char digits[32];
+  double rounded;
+  snprintf(digits, sizeof digits, "%.12g", base);
+  return rs_number_read(digits, &rounded) ? rounded : base;
+}
+
+/* The recipe by its own keys, else plain RoPE at a base that makes the same table. */
+static rs_status find_keys(const rs_asked *asked, rs_text *text, rs_err *err) {
+  bool same = false;
+  rs_spectrum spectrum;
+  rs_recipe plain = {0};
+  const rs_value *theta = rs_setting(&asked->recipe.settings, "rope_theta");
+  rs_err why = {0};
+  rs_status status =
+      try_recipe(asked, &asked->given, theta->set ? theta->number : asked->model.rope_theta, text, &same, &why);
+  if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
+  if (same) return RS_OK;
+  RS_TRY(rs_spectrum_make(&asked->recipe, &asked->model, asked->length, &spectrum, err));
+  double base = round_base(rs_spectrum_base(&spectrum));
+  rs_spectrum_clear(&spectrum);
+  if (!(base > 1)) return RS_OK;
+  RS_TRY(rs_recipe_init(&plain, rs_method_find("rope"), err));
+  status = try_recipe(asked, &plain, base, text, &same, &why);
+  rs_recipe_clear(&plain);
+  return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;
+}
+
+rs_status rs_asked_fragment(const rs_asked *asked, rs_text *text, rs_err *err) {
+  rs_err why = {0};
+  if (asked->recipe.method->freq == NULL) return RS_OK;
+  rs_status status = find_keys(asked, text, &why);
+  return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;
 }

@@ -2,7 +2,10 @@
  *   ropescope.chart(parent, spec)  lines with hover values, choice of lines, linear or log axes, zoom, keyboard, and the
  *                                  table of the numbers behind; spec {x: {name, unit, log, marks}, y: {name, unit, log},
  *                                  level: {name, value}, lines: [{name, colour, dash, x, y, low, high, samples, event}]},
- *                                  where y may hold null: no value. Gives {update(spec), showNames(set), element}.
+ *                                  where y may hold null: no value; and, where there are such, rules: [{axis, value,
+ *                                  name}] across, which y has room for, lines that are `dots` alone, say(x) in place of
+ *                                  the readout (null: as it is), and table {columns: [{name, unit, summary}],
+ *                                  values: {name: [...]}}. Gives {update(spec), showNames(set), element}.
  *   ropescope.dots(parent, spec)   the same of lines of one point: a row for each. Gives {element}.
  *   ropescope.number(value)        a number to six digits
  *   ropescope.element(tag, properties, children...)
@@ -234,6 +237,7 @@ const ropescope = (() => {
 
     set(spec) {
       this.spec = spec;
+      const {x, line} = this.cursor;
       this.frame.setAttribute("aria-label",
         `${spec.title || "Chart"}. Arrow keys read the values, plus and minus zoom, 0 shows all.`);
       this.cursor = {x: null, line: 0};
@@ -241,6 +245,7 @@ const ropescope = (() => {
       this.fillLegend();
       this.behind.refresh();
       this.draw();
+      if (x !== null && spec.say) this.show(x, line);
     }
 
     update(spec) { this.set(spec); }
@@ -290,9 +295,19 @@ const ropescope = (() => {
       return [least - room, most + room];
     }
 
-    // The range of y: what the lines need (null), or any where a log axis has no line that it can show.
+    rules(axis) {
+      return (this.spec.rules || []).filter((rule) => rule.axis === axis && !isOff(this.axes[axis], rule.value));
+    }
+
+    // The range of y: what the lines need (null), that and the rules, or any where a log axis has no line that it can show.
     range() {
-      return this.axes.y && !this.visible().some((s) => this.spec.lines[s].y.some((y) => y > 0)) ? [1, 10] : null;
+      const log = this.axes.y, lines = this.visible().map((s) => this.spec.lines[s]);
+      if (log && !lines.some((line) => line.y.some((y) => y > 0))) return [1, 10];
+      if (this.rules("y").length === 0) return null;
+      const ys = [...lines.flatMap((line) => [...line.y, ...(line.low || []), ...(line.high || [])]), ...this.rules("y").map((rule) => rule.value)]
+        .filter((y) => y !== null && Number.isFinite(y) && !isOff(log, y)).map((y) => (log ? Math.log(y) : y));
+      const low = Math.min(...ys), high = Math.max(...ys), room = high > low ? 0.05 * (high - low) : 0.5;
+      return [low - room, high + room].map((y) => (log ? Math.exp(y) : y));
     }
 
     // How each line is drawn; those that lie on each other take turns.
@@ -300,10 +315,10 @@ const ropescope = (() => {
       const {spec} = this, series = {};
       this.together = togetherOf(spec, this.axes.y, (s) => !this.hidden.has(spec.lines[s].name));
       spec.lines.forEach((line, s) => {
-        const points = line.x.length <= MARKS || this.form === "dots", list = this.together[s];
+        const points = line.x.length <= MARKS || line.dots, list = this.together[s];
         const dash = line.dash && line.dash.length ? line.dash : null;
         series[`s${s}`] = {strokePattern: list.length > 1 ? stripes(list, s) : dash, drawPoints: points,
-          pointSize: 3, strokeWidth: this.spec.form === "dots" ? 0 : 1.8};
+          pointSize: 3, strokeWidth: line.dots || this.spec.form === "dots" ? 0 : 1.8};
       });
       this.nameTogether();
       return series;
@@ -384,27 +399,39 @@ const ropescope = (() => {
       }));
     }
 
-    // A level across, and a ring where something happens to a line.
+    // How far along the axis an x is.
+    shareOf(graph, x) {
+      const to = this.axes.x ? Math.log : (value) => value, [low, high] = graph.xAxisRange().map(to);
+      return (to(x) - low) / (high - low);
+    }
+
+    // A level and rules across, and a ring where something happens to a line.
     drawMarks(canvas, area, graph) {
       const {level} = this.spec;
       canvas.save();
       canvas.strokeStyle = canvas.fillStyle = isDark() ? "#aaa" : "#666";
-      if (level && Number.isFinite(graph.toDomYCoord(level.value))) {
-        const y = graph.toDomYCoord(level.value);
-        canvas.setLineDash([4, 4]);
+      canvas.setLineDash([4, 4]);
+      const across = (x1, y1, x2, y2, name) => {
         canvas.beginPath();
-        canvas.moveTo(area.x, y);
-        canvas.lineTo(area.x + area.w, y);
+        canvas.moveTo(x1, y1);
+        canvas.lineTo(x2, y2);
         canvas.stroke();
-        canvas.fillText(level.name, area.x + 4, y - 4);
-      }
+        canvas.fillText(name, x1 + 4, y1 - 4);
+      };
+      [...(level ? [level] : []), ...this.rules("y")].forEach((rule) => {
+        const y = graph.toDomYCoord(rule.value);
+        if (Number.isFinite(y)) across(area.x, y, area.x + area.w, y, rule.name);
+      });
+      this.rules("x").forEach((rule) => {
+        const share = this.shareOf(graph, rule.value), x = area.x + share * area.w;
+        if (share >= 0 && share <= 1) across(x, area.y + 12, x, area.y + area.h, rule.name);
+      });
       canvas.setLineDash([]);
       this.drawOff(canvas, area, graph);
       this.spec.lines.forEach((line) => {
         const y = this.axes.y ? NaN : graph.toDomYCoord(0); // what happens is that a line passes zero
         if (line.event === undefined || this.hidden.has(line.name) || !Number.isFinite(y)) return;
-        const to = this.axes.x ? Math.log : (x) => x, [low, high] = graph.xAxisRange().map(to);
-        const share = (to(line.event) - low) / (high - low);
+        const share = this.shareOf(graph, line.event);
         if (!(share >= 0 && share <= 1)) return;
         canvas.strokeStyle = shade(line.colour);
         canvas.beginPath();
@@ -426,6 +453,8 @@ const ropescope = (() => {
         item.querySelector(".value").textContent = i < 0 ? "" : number(line.y[i]);
         item.classList.toggle("near", k === s);
       });
+      const said = spec.say ? spec.say(x) : null;
+      if (said !== null) { this.readout.textContent = said; return; }
       const line = spec.lines[s], i = line ? line.x.indexOf(x) : -1;
       const mark = new Map((spec.x.marks || [])).get(x);
       const band = i >= 0 && line.low && line.high[i] > line.low[i] ? `, ${exact(line.low[i])} to ${exact(line.high[i])}` : "";
@@ -501,7 +530,15 @@ const ropescope = (() => {
     }
 
     table() {
-      const {spec} = this, marks = new Map(spec.x.marks || []);
+      const {spec} = this, marks = new Map(spec.x.marks || []), {columns, values} = spec.table || {};
+      if (columns) {
+        const node = table(columns.map((column) => column.name), values[columns[0].name].map((_, row) => columns.map((column) => {
+          const value = values[column.name][row];
+          return value === null ? "" : exact(value);
+        })));
+        columns.forEach(({unit, summary}, i) => { node.tHead.rows[0].cells[i].title = `${summary}${unitOf({unit})}`; });
+        return node;
+      }
       const places = spec.lines.map((line) => new Map(line.x.map((x, i) => [x, i])));
       return table([`${spec.x.name}${unitOf(spec.x)}`, ...spec.lines.map((line) => line.name)],
         allXsOf(spec).map((x) => [marks.get(x) ?? exact(x), ...spec.lines.map((line, s) => {

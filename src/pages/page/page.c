@@ -1,4 +1,4 @@
-/* page.c: the parts of a page. */
+/* page.c: the parts of a page, and the files of one that a server gives. */
 #include "pages/pages.h"
 
 #include "io/io.h"
@@ -6,40 +6,57 @@
 #include <string.h>
 
 /* Made by bytes.c. */
-extern const unsigned char rs_page_css[], rs_page_chart[], rs_page_heat[];
-extern const size_t rs_page_css_length, rs_page_chart_length, rs_page_heat_length;
-
+#define DECLARE(symbol)                                                                                                \
+  extern const unsigned char symbol[];                                                                                 \
+  extern const size_t symbol##_length;
+DECLARE(rs_page_css)
+DECLARE(rs_page_chart)
+DECLARE(rs_page_heat)
+DECLARE(rs_explore_page_html)
+DECLARE(rs_explore_page_css)
+DECLARE(rs_explore_page_js)
 #ifdef ROPESCOPE_CHARTS
-extern const unsigned char rs_page_library[], rs_page_library_css[], rs_page_licence[];
-extern const size_t rs_page_library_length, rs_page_library_css_length;
+DECLARE(rs_page_library)
+DECLARE(rs_page_library_css)
+DECLARE(rs_page_licence)
+static const bool charts = true;
+#else
+static const bool charts = false;
+static const unsigned char rs_page_library[1], rs_page_library_css[1], rs_page_licence[1];
+static const size_t rs_page_library_length = 0, rs_page_library_css_length = 0, rs_page_licence_length = 0;
 #endif
-
-static void put_bytes(rs_text *out, const unsigned char *bytes, size_t length) {
-  rs_text_add(out, (const char *)bytes, length);
-}
 
 bool rs_page_has_charts(void) {
-#ifdef ROPESCOPE_CHARTS
-  return true;
-#else
-  return false;
-#endif
+  return charts;
 }
 
-void rs_page_begin(rs_text *out, const char *title, bool live) {
-  rs_text_printf(out,
-                 "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                 "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:%s\">\n"
-                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                 "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
-                 live ? "; connect-src 'self'" : "");
+rs_page_file rs_page_find(const char *path) {
+  static const char css[] = "text/css; charset=utf-8", js[] = "text/javascript; charset=utf-8";
+  const rs_page_file files[] = {
+      {"", "text/html; charset=utf-8", rs_explore_page_html, rs_explore_page_html_length},
+      {"page.css", css, rs_page_css, rs_page_css_length},
+      {"explore.css", css, rs_explore_page_css, rs_explore_page_css_length},
+      {"dygraph.css", css, rs_page_library_css, rs_page_library_css_length},
+      {"dygraph.js", js, rs_page_library, rs_page_library_length},
+      {"dygraph.txt", "text/plain; charset=utf-8", rs_page_licence, rs_page_licence_length},
+      {"chart.js", js, rs_page_chart, rs_page_chart_length},
+      {"page.js", js, rs_explore_page_js, rs_explore_page_js_length},
+  };
+  for (size_t i = 0; i < RS_COUNT(files); i++)
+    if (strcmp(files[i].path, path) == 0) return files[i];
+  return (rs_page_file){.data = NULL};
+}
+
+void rs_page_begin(rs_text *out, const char *title) {
+  rs_text_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                    "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:\">\n"
+                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                    "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
   rs_xml_escape(title, out);
   rs_text_puts(out, "</title>\n<style>\n");
-#ifdef ROPESCOPE_CHARTS
-  put_bytes(out, rs_page_library_css, rs_page_library_css_length);
-#endif
-  put_bytes(out, rs_page_css, rs_page_css_length);
+  rs_text_add(out, (const char *)rs_page_library_css, rs_page_library_css_length);
+  rs_text_add(out, (const char *)rs_page_css, rs_page_css_length);
   rs_text_puts(out, "</style>\n</head>\n<body>\n");
 }
 
@@ -57,26 +74,18 @@ void rs_page_json(rs_text *out, const char *id, const char *json) {
 }
 
 void rs_page_charts(rs_text *out, bool library) {
-#ifdef ROPESCOPE_CHARTS
-  if (library) {
+  if (charts && library) {
     rs_text_puts(out, "<script type=\"text/plain\" id=\"terms-of-dygraphs\">\n");
     rs_xml_escape((const char *)rs_page_licence, out);
     rs_text_puts(out, "</script>\n");
     rs_page_script(out, rs_page_library, rs_page_library_length);
   }
-#else
-  (void)library;
-#endif
   rs_page_script(out, rs_page_chart, rs_page_chart_length);
   rs_page_script(out, rs_page_heat, rs_page_heat_length);
 }
 
 void rs_page_script(rs_text *out, const unsigned char *bytes, size_t length) {
   rs_text_puts(out, "<script>\n");
-  put_bytes(out, bytes, length);
+  rs_text_add(out, (const char *)bytes, length);
   rs_text_puts(out, "</script>\n");
-}
-
-void rs_page_end(rs_text *out) {
-  rs_text_puts(out, "</body>\n</html>\n");
 }

@@ -232,7 +232,7 @@ static rs_status put_data(const reporter *r) {
 }
 
 static rs_status write_page(reporter *r, const char *title) {
-  rs_page_begin(r->out, title, false);
+  rs_page_begin(r->out, title);
   put_header(r, title);
   RS_TRY(put_words(r));
   rs_text_puts(r->out, "<section id=\"table\">\n<h2>Summary</h2>\n");
@@ -246,7 +246,7 @@ static rs_status write_page(reporter *r, const char *title) {
   RS_TRY(put_data(r));
   rs_page_charts(r->out, r->charts);
   rs_page_script(r->out, rs_report_script, rs_report_script_length);
-  rs_page_end(r->out);
+  rs_text_puts(r->out, "</body>\n</html>\n");
   return rs_text_check(r->out, r->err);
 }
 
