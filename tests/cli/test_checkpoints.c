@@ -1,4 +1,5 @@
 /* test_checkpoints.c: runs that train: what they keep, what they find again, and how they are stopped. */
+#include "../fixtures/models.h"
 #include "../fixtures/places.h"
 #include "../fixtures/program.h"
 
@@ -380,10 +381,10 @@ Test(checkpoints, parameters_of_readings__find_the_trained_model) {
 Test(checkpoints, folder_of_a_published_model__read_and_tuned) {
   char text[1200];
   snprintf(text, sizeof text,
-           "name: p\ncheckpoint: [{name: read, folder: %s/golden/models/llama_small}, {name: tuned, folder: "
-           "%s/golden/models/llama_small, tune: {steps: 2, length: 16, sequences: 2, warmup: 1}}]\n"
+           "name: p\ncheckpoint: [{name: read, folder: %s}, {name: tuned, folder: "
+           "%s, tune: {steps: 2, length: 16, sequences: 2, warmup: 1}}]\n"
            "task: {name: copy}\nmethods: [trained, nope]\nlengths: [16]\nseeds: [1]\nsequences: 2\nmetrics: [loss]\n",
-           getenv("ROPESCOPE_TESTS"), getenv("ROPESCOPE_TESTS"));
+           model_path("llama_small"), model_path("llama_small"));
   write_file("p.yaml", text);
   run_well(&(command){.arguments = {"run", "p.yaml", "--out", "out", "--checkpoints", "kept", "--quiet"}});
   rs_table *table = read_table("out/summary.csv");
@@ -399,21 +400,18 @@ Test(checkpoints, folder_of_shards__is_tuned_as_one_of_one_file) {
   static const char *const folders[] = {"llama_linear", "shards"}, *const outs[] = {"a", "b"};
   static const char *const files[] = {"model.safetensors.index.json", "model-00001-of-00002.safetensors",
                                       "model-00002-of-00002.safetensors"};
-  const char *root = getenv("ROPESCOPE_TESTS");
-  char text[800], target[600], name[80];
+  char text[800], name[80], target[96];
   cr_assert_eq(mkdir("shards", 0755), 0);
-  snprintf(target, sizeof target, "%s/golden/models/llama_linear/config.json", root);
-  cr_assert_eq(symlink(target, "shards/config.json"), 0);
+  cr_assert_eq(symlink(model_path("llama_linear/config.json"), "shards/config.json"), 0);
   for (size_t i = 0; i < RS_COUNT(files); i++) {
-    snprintf(target, sizeof target, "%s/golden/models/llama_linear/sharded/%s", root, files[i]);
+    snprintf(target, sizeof target, "llama_linear/sharded/%s", files[i]);
     snprintf(name, sizeof name, "shards/%s", files[i]);
-    cr_assert_eq(symlink(target, name), 0);
+    cr_assert_eq(symlink(model_path(target), name), 0);
   }
   for (size_t i = 0; i < RS_COUNT(folders); i++) {
-    snprintf(target, sizeof target, "%s/golden/models/%s", root, folders[i]);
     snprintf(text, sizeof text,
              "checkpoint: {name: m, folder: %s, tune: {steps: 2, length: 16, sequences: 2}}\n" READING,
-             i == 0 ? target : folders[i]);
+             i == 0 ? model_path(folders[i]) : folders[i]);
     write_file("t.yaml", text);
     run_well(&(command){.arguments = {"run", "t.yaml", "--out", outs[i], "--quiet", "--checkpoints", outs[i]}});
   }
@@ -423,9 +421,8 @@ Test(checkpoints, folder_of_shards__is_tuned_as_one_of_one_file) {
 /* What has no way back is refused with its line, before anything is read or planned. */
 Test(checkpoints, folder_of_a_model_that_is_not_trained__is_read_and_not_tuned) {
   char text[600];
-  snprintf(text, sizeof text,
-           "checkpoint: {folder: %s/golden/models/deepseek_v3, tune: {steps: 2, length: 16, sequences: 2}}\n" READING,
-           getenv("ROPESCOPE_TESTS"));
+  snprintf(text, sizeof text, "checkpoint: {folder: %s, tune: {steps: 2, length: 16, sequences: 2}}\n" READING,
+           model_path("deepseek_v3"));
   write_file("p.yaml", text);
   result got = run(&(command){.arguments = {"plan", "p.yaml"}});
   cr_expect_eq(got.status, 2);

@@ -1,4 +1,5 @@
 /* test_plan_command.c: `ropescope plan`. */
+#include "../fixtures/models.h"
 #include "../fixtures/program.h"
 
 TestSuite(plan_command, .init = enter_folder, .fini = leave_folder);
@@ -108,13 +109,12 @@ Test(plan_command, plan__of_a_text__counts_and_times_its_passes) {
   double flops[2] = {0};
   for (size_t i = 0; i < 2; i++) {
     char yaml[1024];
-    const char *tests = getenv("ROPESCOPE_TESTS");
+    const char *model = model_path("llama3");
     snprintf(
         yaml, sizeof yaml,
         "model: {name: m, heads: 4, head_dim: 16, train_length: 64}\nlengths: [%d]\nmethods: [rope, nope]\nmetrics: "
-        "[entropy]\nsources: [{name: model, checkpoint: %s/golden/models/llama3, tokens: "
-        "%s/golden/models/llama3/tokens.npy, layer: 1, head: 2}]\n",
-        i == 0 ? 8 : 16, tests, tests);
+        "[entropy]\nsources: [{name: model, checkpoint: %s, tokens: %s/tokens.npy, layer: 1, head: 2}]\n",
+        i == 0 ? 8 : 16, model, model);
     write_file("text.yaml", yaml);
     char *out = output_of(&(command){.arguments = {"plan", "text.yaml"}});
     const char *reading = strstr(out, "\nreading ");

@@ -1,5 +1,6 @@
 /* Checkpoints in Hugging Face's layout: each architecture's logits against transformers' own code, which ran in double
  * precision (README.md). */
+#include "../fixtures/models.h"
 #include "../fixtures/scratch.h"
 #include "../fixtures/threads.h"
 #include "../golden.h"
@@ -7,11 +8,10 @@
 
 #include <unistd.h>
 
-/* models/FOLDER/FILE of the golden data. */
 static const char *path_of(const char *model, const char *file) {
-  static char path[4096];
-  snprintf(path, sizeof path, "%s/golden/models/%s/%s", getenv("ROPESCOPE_TESTS"), model, file);
-  return path;
+  char path[128];
+  snprintf(path, sizeof path, "%s/%s", model, file);
+  return model_path(path);
 }
 
 static rs_array read_array(const char *model, const char *file) {

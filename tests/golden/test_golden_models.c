@@ -1,33 +1,21 @@
 /* Whole models against the field's own code: logits of every token, and the gradient of the mean loss by every weight,
  * of a Llama (grouped keys, gated feed-forward, heads wider than the model) and of a GPT-2 (learned positions, layer
  * norms, biases, tied output, matrices stored turned). References are in double precision. */
-#include "../golden.h"
+#include "../fixtures/made_weights.h"
+#include "../fixtures/models.h"
 #include "model/model.h"
 
 #include <math.h>
 
 enum { BLOCKS = 2, TOKENS = 64, CLASSES = 97, WIDTH = 32 };
 
-static void golden_path(char *path, size_t size, const char *model, const char *file) {
-  snprintf(path, size, "%s/golden/models/%s/%s", getenv("ROPESCOPE_TESTS"), model, file);
-}
-
-static rs_safetensors *map(const char *model, const char *file) {
-  rs_safetensors *tensors;
-  rs_err err = {0};
-  char path[4096];
-  golden_path(path, sizeof path, model, file);
-  cr_assert_eq(rs_safetensors_map(path, &tensors, &err), RS_OK, "%s", err.message);
-  return tensors;
-}
-
 static double *numbers(const char *model, const char *file, size_t wanted) {
   double *list;
   size_t count;
   rs_err err = {0};
-  char path[4096];
-  golden_path(path, sizeof path, model, file);
-  cr_assert_eq(rs_numbers_read(path, &list, &count, &err), RS_OK, "%s", err.message);
+  char path[64];
+  snprintf(path, sizeof path, "%s/%s", model, file);
+  cr_assert_eq(rs_numbers_read(model_path(path), &list, &count, &err), RS_OK, "%s", err.message);
   cr_assert_eq(count, wanted);
   return list;
 }
@@ -108,6 +96,8 @@ static rs_transformer *gpt2(void) {
   return create(&shape, &geometry, "learned");
 }
 
+typedef source name_rule(const rs_tensor *tensor);
+
 static source same_name(const rs_tensor *tensor) {
   source s = {.first = 0};
   snprintf(s.name, sizeof s.name, "%.79s", tensor->name);
@@ -148,28 +138,79 @@ static source gpt2_source(const rs_tensor *tensor) {
   return s;
 }
 
-/* Theirs as ours has it: (rows, columns). */
-static double *theirs(const rs_safetensors *tensors, const rs_tensor *tensor, source from) {
-  const rs_stored_tensor *stored = rs_safetensors_find(tensors, from.name);
-  size_t rows = tensor->rows, columns = tensor->columns;
-  rs_err err = {0};
-  cr_assert_not_null(stored, "%s: %s", tensor->name, from.name);
-  double *all = malloc(stored->count * sizeof *all), *own = malloc(rows * columns * sizeof *own);
-  cr_assert_eq(rs_stored_doubles(stored, 0, stored->count, all, &err), RS_OK, "%s", err.message);
-  size_t step = stored->rank == 2 ? stored->shape[1] : 0;
-  for (size_t r = 0; r < rows; r++)
-    for (size_t c = 0; c < columns; c++)
-      own[r * columns + c] = from.turned ? all[c * step + from.first + r] : all[r * columns + from.first + c];
-  free(all);
-  return own;
+/* Where number i of ours stands in theirs. */
+static size_t place(const rs_tensor *tensor, source from, const rs_stored_tensor *stored, size_t i) {
+  size_t row = i / tensor->columns, column = i % tensor->columns;
+  return from.turned ? column * stored->shape[1] + from.first + row : i + from.first;
+}
+
+/* Their numbers, where ours has them. */
+static void take(rs_transformer *t, const rs_safetensors *tensors, name_rule *rule) {
+  for (size_t k = 0; k < t->tensor_count; k++) {
+    const rs_tensor *tensor = &t->tensors[k];
+    source from = rule(tensor);
+    const rs_stored_tensor *stored = rs_safetensors_find(tensors, from.name);
+    cr_assert_not_null(stored, "%s: %s", tensor->name, from.name);
+    double *all = malloc(stored->count * sizeof *all);
+    cr_assert_eq(rs_stored_doubles(stored, 0, stored->count, all, NULL), RS_OK);
+    for (size_t i = 0; i < tensor->rows * tensor->columns; i++)
+      ((double *)t->values)[tensor->offset + i] = all[place(tensor, from, stored, i)];
+    free(all);
+  }
+}
+
+/* The gradient by a tensor of theirs. */
+static double *gather(const rs_transformer *t, const double *gradient, const rs_stored_tensor *stored, const char *name,
+                      name_rule *rule) {
+  double *all = calloc(stored->count, sizeof *all);
+  for (size_t k = 0; k < t->tensor_count; k++) {
+    const rs_tensor *tensor = &t->tensors[k];
+    source from = rule(tensor);
+    if (strcmp(from.name, name) != 0) continue;
+    for (size_t i = 0; i < tensor->rows * tensor->columns; i++)
+      all[place(tensor, from, stored, i)] = gradient[tensor->offset + i];
+  }
+  return all;
 }
 
 /* ---- comparisons ------------------------------------------------------------------------------------------------- */
 
-typedef source name_rule(const rs_tensor *tensor);
+/* gradients.csv has the length of the gradient by each tensor of theirs, and its products with four vectors of signs.
+ */
+static void compare_gradients(const char *name, const rs_transformer *t, const double *gradient,
+                              const rs_safetensors *weights, name_rule *rule) {
+  rs_table *wanted = golden_read("models/gradients.csv");
+  size_t begin, end;
+  golden_case(wanted, name, &begin, &end);
+  for (size_t row = begin; row < end; row++) {
+    const char *tensor = golden_text(wanted, row, "tensor");
+    const rs_stored_tensor *stored = rs_safetensors_find(weights, tensor);
+    double *ours = gather(t, gradient, stored, tensor, rule), length = 0, products[4] = {0};
+    uint64_t state = hash_of(tensor);
+    for (size_t i = 0; i < stored->count; i++) {
+      uint64_t bits = draw_bits(&state);
+      for (size_t k = 0; k < RS_COUNT(products); k++) products[k] += bits >> k & 1 ? -ours[i] : ours[i];
+      length = hypot(length, ours[i]);
+    }
+    double most = golden_number(wanted, row, "length"), limit = 1e-12 * (most + 0.01);
+    cr_expect(fabs(length - most) <= limit, "%s: the gradient by %s is %.3g long, not %.3g", name, tensor, length,
+              most);
+    for (size_t k = 0; k < RS_COUNT(products); k++) {
+      char column[16];
+      snprintf(column, sizeof column, "product%zu", k);
+      double difference = products[k] - golden_number(wanted, row, column);
+      cr_expect(fabs(difference) <= limit, "%s: the gradient by %s is off by %.3g of %.3g", name, tensor, difference,
+                most);
+    }
+    free(ours);
+  }
+  rs_table_free(wanted);
+}
 
 static void compare(const char *name, rs_transformer *t, name_rule *rule) {
-  rs_safetensors *weights = map(name, "model.safetensors"), *gradients = map(name, "grads.safetensors");
+  char path[64];
+  snprintf(path, sizeof path, "%s/model.safetensors", name);
+  rs_safetensors *weights = map_tensors(model_path(path));
   double *drawn = numbers(name, "tokens.npy", TOKENS), *wanted = numbers(name, "logits.npy", TOKENS * CLASSES);
   double *logits = malloc(TOKENS * CLASSES * sizeof *logits), *gradient = calloc(t->size, sizeof *gradient);
   int32_t tokens[TOKENS], targets[TOKENS];
@@ -179,12 +220,7 @@ static void compare(const char *name, rs_transformer *t, name_rule *rule) {
   size_t count;
   for (size_t i = 0; i < TOKENS; i++) tokens[i] = (int32_t)drawn[i];
   for (size_t i = 0; i < TOKENS; i++) targets[i] = i + 1 < TOKENS ? tokens[i + 1] : RS_NO_TARGET;
-  for (size_t i = 0; i < t->tensor_count; i++) {
-    double *values = theirs(weights, &t->tensors[i], rule(&t->tensors[i]));
-    memcpy((double *)t->values + t->tensors[i].offset, values,
-           t->tensors[i].rows * t->tensors[i].columns * sizeof *values);
-    free(values);
-  }
+  take(t, weights, rule);
   cr_assert_eq(rs_context_create(t, NULL, TOKENS, 0, NULL, &context, &err), RS_OK, "%s", err.message);
   cr_assert_eq(rs_pass_create(context, 1, true, &pass, &err), RS_OK, "%s", err.message);
   const rs_batch batch = {.sequences = 1, .tokens = tokens, .targets = targets};
@@ -195,24 +231,11 @@ static void compare(const char *name, rs_transformer *t, name_rule *rule) {
   cr_expect(worst < 1e-12, "%s: logits are off by %.3g", name, worst); /* their own oracle is off by 2e-14 */
   (void)rs_backward(pass, &batch, 1.0 / (TOKENS - 1), gradient, &count);
   cr_expect_eq(count, TOKENS - 1);
-  for (size_t i = 0; i < t->tensor_count; i++) {
-    const rs_tensor *tensor = &t->tensors[i];
-    double *expected = theirs(gradients, tensor, rule(tensor)), difference = 0, norm = 0;
-    for (size_t k = 0; k < tensor->rows * tensor->columns; k++) {
-      difference += pow(gradient[tensor->offset + k] - expected[k], 2);
-      norm += pow(expected[k], 2);
-    }
-    /* By GPT-2's biases of keys it is 0 but for rounding: they move all logits of a row alike. */
-    cr_expect(sqrt(difference) <= 1e-12 * (sqrt(norm) + 0.01), "%s: the gradient by %s is off by %.3g of %.3g", name,
-              tensor->name, sqrt(difference), sqrt(norm));
-    cr_expect(norm > 0, "%s: %s", name, tensor->name);
-    free(expected);
-  }
+  compare_gradients(name, t, gradient, weights, rule);
   rs_pass_free(pass);
   rs_context_free(context);
   rs_transformer_free(t);
   rs_safetensors_free(weights);
-  rs_safetensors_free(gradients);
   free(drawn);
   free(wanted);
   free(logits);

@@ -3,17 +3,23 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../fixtures/models.h"
 #include "../fixtures/runs.h"
 #include "../golden.h"
 
 TestSuite(golden_rows, .init = enter_folder, .fini = leave_folder);
 
+static rs_array read_array(const char *model, const char *file) {
+  char path[64];
+  rs_array array;
+  snprintf(path, sizeof path, "%s/%s", model, file);
+  cr_assert_eq(rs_npy_read(model_path(path), &array, NULL), RS_OK, "%s", path);
+  return array;
+}
+
 /* One token more than the model read, whose loss nobody asks for, as 16-bit numbers. */
 static size_t write_tokens(const char *model) {
-  char path[4096];
-  rs_array ids;
-  snprintf(path, sizeof path, "%s/golden/models/%s/tokens.npy", getenv("ROPESCOPE_TESTS"), model);
-  cr_assert_eq(rs_npy_read(path, &ids, NULL), RS_OK, "%s", path);
+  rs_array ids = read_array(model, "tokens.npy");
   size_t length = ids.shape[ids.rank - 1];
   char *bytes = calloc(length + 1, 2);
   for (size_t i = 0; i < length; i++) {
@@ -29,25 +35,23 @@ static size_t write_tokens(const char *model) {
 
 /* Every layer's and head's weights of the last query, a bin for each distance. */
 static void check_model(const char *model, double least_sink) {
-  char yaml[8192], path[4096];
-  rs_array want;
+  char yaml[8192];
   size_t length = write_tokens(model), compared = 0;
-  snprintf(path, sizeof path, "%s/golden/models/%s", getenv("ROPESCOPE_TESTS"), model);
   snprintf(yaml, sizeof yaml,
-           "checkpoint: {folder: %s}\ntask: {name: tokens, file: tokens.bin}\nmethods: [trained]\nlengths: [%zu]\n"
-           "sequences: 1\nqueries: {last: 1}\nbins_per_octave: 64\n"
+           "checkpoint: {folder: %s, precision: f64}\ntask: {name: tokens, file: tokens.bin}\nmethods: "
+           "[trained]\nlengths: [%zu]\n"
+           "sequences: 1\nqueries: {last: 1}\nengine: {scores: f64, epsilon: 0}\nbins_per_octave: 64\n"
            "sources: [{name: model, label: '0', layer: 0, head: each}, {name: model, label: '1', layer: 1, head: "
            "each}]\nmetrics: [distance_mass, {name: segment_mass, local: 16}]\n",
-           path, length);
+           model_path(model), length);
   cr_assert_eq(run(yaml, model).failed, 0, "%s", model);
-  snprintf(path, sizeof path, "%s/golden/models/%s/attn_lastrow.npy", getenv("ROPESCOPE_TESTS"), model);
-  cr_assert_eq(rs_npy_read(path, &want, NULL), RS_OK, "%s", path);
+  rs_array want = read_array(model, "attn_lastrow.npy");
   rs_table *bins = read_table(model, "distance_mass.csv"), *summary = read_table(model, "summary.csv");
   for (size_t i = 0; i < bins->rows; i++) {
     size_t layer = golden_size(bins, i, "source"), head = golden_size(bins, i, "heads");
     size_t distance = golden_size(bins, i, "distance_tokens");
     double weight = want.numbers[(layer * want.shape[1] + head) * length + length - 1 - distance];
-    cr_assert_float_eq(golden_number(bins, i, "weight"), weight, 1e-6, "%s, layer %zu, head %zu, %zu back", model,
+    cr_assert_float_eq(golden_number(bins, i, "weight"), weight, 1e-12, "%s, layer %zu, head %zu, %zu back", model,
                        layer, head, distance);
     compared++;
   }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../fixtures/models.h"
 #include "../fixtures/npy.h"
 #include "../fixtures/reading.h"
 #include "../fixtures/runs.h"
@@ -14,18 +15,12 @@ TestSuite(text_rows, .init = enter_folder, .fini = leave_folder);
 
 #define REST "queries: all\nengine: {scores: f64, epsilon: 0}\nmetrics: [entropy, sink_mass, score_by_distance]\n"
 
-static const char *folder_of(const char *model) {
-  static char path[4096];
-  snprintf(path, sizeof path, "%s/golden/models/%s", getenv("ROPESCOPE_TESTS"), model);
-  return path;
-}
-
 /* A config that says MODEL in the places of folders. */
 static char *fill_in(const char *text, const char *model) {
   rs_text out = {0};
   for (const char *place; (place = strstr(text, "MODEL")) != NULL; text = place + strlen("MODEL")) {
     rs_text_add(&out, text, (size_t)(place - text));
-    rs_text_puts(&out, folder_of(model));
+    rs_text_puts(&out, model_path(model));
   }
   rs_text_puts(&out, text);
   return out.data;
@@ -124,11 +119,11 @@ Test(text_rows, run__longer_than_the_text__fails_those_cells_alone) {
 /* Weights that are not whole are found out when they are read: those cells say so, others have their values. */
 Test(text_rows, run__weights_cut_off__fails_those_cells_alone) {
   size_t length;
-  char *config = read_path(folder_of("llama3"), "config.json", &length);
+  char *config = read_path(model_path("llama3"), "config.json", &length);
   cr_assert_eq(rs_make_directories("cut", NULL), RS_OK);
   cr_assert_eq(rs_file_write("cut/config.json", config, length, NULL), RS_OK);
   free(config);
-  char *weights = read_path(folder_of("llama3"), "model.safetensors", &length);
+  char *weights = read_path(model_path("llama3"), "model.safetensors", &length);
   cr_assert_eq(rs_file_write("cut/model.safetensors", weights, length - 4, NULL), RS_OK);
   free(weights);
   static const char text[] = "model: {hf: MODEL/config.json}\nlengths: [32]\nmethods: [rope]\nheads: 1\n" REST

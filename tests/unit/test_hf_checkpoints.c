@@ -2,6 +2,7 @@
  * are compared in tests/golden.) */
 #include "../../src/run/costs.h"
 #include "../fixtures/hf_config.h"
+#include "../fixtures/models.h"
 #include "../fixtures/places.h"
 #include "../fixtures/scratch.h"
 #include "../fixtures/tensor_files.h"
@@ -247,11 +248,9 @@ Test(hf_checkpoints, configs_that_are_not_computed__say_why) {
 
 /* A sweep reads matrices where they lie; what is tuned or written has them in memory. */
 Test(hf_checkpoints, matrices_of_a_folder__stay_in_its_file) {
-  char path[4096];
   rs_transformer *transformer;
   rs_err err = {0};
-  snprintf(path, sizeof path, "%s/golden/models/llama_small", getenv("ROPESCOPE_TESTS"));
-  cr_assert_eq(rs_folder_load(path, RS_F32, &transformer, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_folder_load(model_path("llama_small"), RS_F32, &transformer, &err), RS_OK, "%s", err.message);
   cr_expect(transformer->mapped);
   rs_transformer_free(transformer);
 }
@@ -259,10 +258,9 @@ Test(hf_checkpoints, matrices_of_a_folder__stay_in_its_file) {
 /* ---- weights that do not fit ------------------------------------------------------------------------------------- */
 
 static char *model_text(const char *file) {
-  char path[4096], *text;
+  char *text;
   size_t length;
-  snprintf(path, sizeof path, "%s/golden/models/%s", getenv("ROPESCOPE_TESTS"), file);
-  cr_assert_eq(rs_file_read(path, 1 << 20, &text, &length, NULL), RS_OK);
+  cr_assert_eq(rs_file_read(model_path(file), 1 << 20, &text, &length, NULL), RS_OK);
   return text;
 }
 
@@ -276,12 +274,6 @@ static void put_edited(const char *from, const char *to) {
   put_config(rs_text_string(&text));
   rs_text_clear(&text);
   free(config);
-}
-
-static void lead_to_weights(const char *model) {
-  char path[4096];
-  snprintf(path, sizeof path, "%s/golden/models/%s/model.safetensors", getenv("ROPESCOPE_TESTS"), model);
-  cr_assert_eq(symlink(path, "model.safetensors"), 0);
 }
 
 static rs_status load(bool copied, rs_transformer **transformer, rs_err *err) {
@@ -346,7 +338,7 @@ Test(hf_checkpoints, weights_that_do_not_fit__name_the_tensor) {
        "./model.safetensors: holds no tensor \"model.layers.0.self_attn.q_proj.bias\""},
   };
   enter_scratch();
-  lead_to_weights("llama_small");
+  cr_assert_eq(symlink(model_path("llama_small/model.safetensors"), "model.safetensors"), 0);
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_transformer *transformer;
     rs_err err = {0};
@@ -401,7 +393,7 @@ Test(hf_checkpoints, gpt2_of_the_hub__other_names_same_weights) {
   char *config = model_text("gpt2/config.json");
   put_config(config);
   free(config);
-  lead_to_weights("gpt2");
+  cr_assert_eq(symlink(model_path("gpt2/model.safetensors"), "model.safetensors"), 0);
   cr_assert_eq(load(true, &plain, &err), RS_OK, "%s", err.message);
   cr_assert_eq(rs_safetensors_map("model.safetensors", &theirs, &err), RS_OK, "%s", err.message);
   size_t count = theirs->count;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../fixtures/models.h"
 #include "../fixtures/npy.h"
 #include "../fixtures/scratch.h"
 #include "io/io.h"
@@ -111,11 +112,11 @@ static void read_whole(const char *path, char **data, size_t *length) {
 
 /* NumPy's own file, read and written again. */
 Test(io, npy_write__what_numpy_wrote__same_bytes) {
-  char path[4096], *theirs, *ours;
+  const char *path = model_path("gpt2/logits.npy");
+  char *theirs, *ours;
   size_t wanted, length;
   rs_array array;
   rs_err err = {0};
-  snprintf(path, sizeof path, "%s/golden/models/gpt2/logits.npy", getenv("ROPESCOPE_TESTS"));
   enter_scratch();
   cr_assert_eq(rs_npy_read(path, &array, &err), RS_OK, "%s", err.message);
   cr_expect(array.rank == 3 && array.shape[0] == 1 && array.shape[1] == 64 && array.shape[2] == 97);

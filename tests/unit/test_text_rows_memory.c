@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../fixtures/heap_ways.h"
+#include "../fixtures/models.h"
 #include "../fixtures/runs.h"
 #include "../fixtures/threads.h"
 
@@ -42,9 +43,7 @@ static bool starve(long n) {
 }
 
 Test(text_rows_memory, failing_allocations__no_wrong_cell_and_no_leak) {
-  const char *tests = getenv("ROPESCOPE_TESTS");
-  char folder[512];
-  snprintf(folder, sizeof folder, "%s/golden/models/llama3", tests);
+  const char *folder = model_path("llama3");
   snprintf(yaml, sizeof yaml,
            "model: {name: m, heads: 4, head_dim: 16, train_length: 64}\nlengths: [8]\nmethods: [rope]\nmetrics: "
            "[entropy]\nsources: [{name: model, checkpoint: %s, tokens: %s/tokens.npy, layer: 1, head: 2}]\n",
