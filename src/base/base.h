@@ -556,25 +556,6 @@ rs_turns rs_turns_at(rs_turns turn, double omega, double position);
 /* cos and sin of the angle, to 1.5e-16 with a libm that is good to 0.6 of a last place. */
 void rs_turns_cos_sin(rs_turns turns, double *cosine, double *sine) RS_NONNULL(2, 3);
 
-/* How angles are counted: `parts` equal parts of the circle, each with `start` counts before the first. `single`: every
- * step in float32, as code without doubles counts. */
-typedef struct rs_angle_count {
-  size_t parts;
-  double start;
-  bool single;
-} rs_angle_count;
-
-/* 2^-14, the smallest normal float16, which the authors of arXiv:2410.01490 start each count with. */
-#define RS_ANGLE_START 0x1p-14
-
-/* shares (parts,): (start + angles in the part) / count of the angles omega * position modulo 2 pi, for `count` >= 1
- * positions (NULL: 0 .. count - 1). Angles within 1.5e-9 rad below a border count as above. */
-void rs_angle_shares(const rs_angle_count *how, double omega, const double *positions, size_t count, double *shares)
-    RS_NONNULL(1, 5);
-
-/* sum p ln(p / q), nats: how far q is from p (Kullback and Leibler, Ann. Math. Stat. 22, 1951). */
-double rs_relative_entropy(const double *p, const double *q, size_t count) RS_NONNULL(1, 2);
-
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
 /* A compensated running sum (Neumaier, ZAMM 54, 1974). Zero-initialise. */
@@ -664,19 +645,12 @@ rs_status rs_orthonormal(rs_stream stream, size_t rows, size_t columns, double *
 
 /* ---- curves fitted by waves -------------------------------------------------------------------------------------- */
 
-/* How the least-squares problem is solved. Its functions are nearly dependent, so that the answers differ wildly past
- * the fitted points, and in rounding alone from one library to another. */
+/* How the least-squares problem is solved. Its functions are nearly dependent, so that without a ridge the answers
+ * differ wildly past the fitted points, and in rounding alone from one library to another. */
 typedef enum rs_solver {
-  RS_SOLVER_QR,         /* Householder QR, no function left out */
-  RS_SOLVER_SVD,        /* the least of all solutions over the singular values above rcond */
-  RS_SOLVER_NORMAL,     /* normal equations, LU */
-  RS_SOLVER_NORMAL_F32, /* the same, every number a float from the angle on: Position Interpolation's code, appendix C
-                         */
-  RS_SOLVER_GRAM_F32,   /* normal equations made in doubles, rounded to floats and solved in floats */
-  RS_SOLVER_SUMS        /* normal equations whose sums have a closed form, Cholesky: fast, and as good with a ridge */
+  RS_SOLVER_QR,  /* Householder QR, no function left out */
+  RS_SOLVER_SUMS /* normal equations whose sums have a closed form, Cholesky: fast, and as good with a ridge */
 } rs_solver;
-enum { RS_SOLVERS = RS_SOLVER_SUMS + 1 };
-extern const char *const rs_solver_words[RS_SOLVERS + 1];
 
 typedef struct rs_wave_fit_in {
   const double *omega; /* (waves,) rad/token */
@@ -685,18 +659,16 @@ typedef struct rs_wave_fit_in {
   size_t count;
   rs_solver solver;
   double ridge; /* >= 0: times the sum of squared coefficients is added to what is minimised */
-  double rcond; /* svd: singular values up to this share of the largest are left out; >= 0 */
 } rs_wave_fit_in;
 
 /* y(x) = sum_j cosine[j] cos(omega_j x) + sine[j] sin(omega_j x). */
 typedef struct rs_wave_fit {
-  double *cosine, *sine; /* (waves,), owned */
-  size_t waves, rank;    /* rank: functions, or singular values, that were used */
-  double condition;      /* svd: largest over smallest singular value; else NaN */
+  double *sine, *cosine; /* (waves,): sine is owned, and cosine the other half of it */
+  size_t waves;
 } rs_wave_fit;
 
 /* The least-squares fit. RS_DOMAIN where it is not determined (fewer points than functions, or a singular system) and
- * neither svd nor a ridge chooses one; RS_MEMORY. Release with rs_wave_fit_clear, on success alone. */
+ * no ridge chooses one; RS_MEMORY. Release with rs_wave_fit_clear, on success alone. */
 rs_status rs_wave_fit_create(const rs_wave_fit_in *in, rs_wave_fit *fit, rs_err *err) RS_NONNULL(1, 2);
 void rs_wave_fit_clear(rs_wave_fit *fit) RS_NONNULL(1);
 

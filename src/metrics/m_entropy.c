@@ -1,4 +1,5 @@
-/* How spread out attention is. */
+/* How spread out attention is: the entropy of a row's weights, and its exponential, how many keys they are shared
+ * among. */
 #include "metric_list.h"
 
 #include <math.h>
@@ -45,4 +46,39 @@ const rs_metric_kind rs_metric_entropy = {
     .prepare = prepare,
     .row = row,
     .finish = finish,
+};
+
+/* ---- effective_tokens -------------------------------------------------------------------------------------------- */
+
+static rs_status prepare_perplexity(const rs_metric_in *in, void **memory, rs_err *err) {
+  (void)in;
+  return rs_state_make(sizeof(rs_moments), memory, err);
+}
+
+static void row_perplexity(void *memory, const rs_row *observed) {
+  rs_moments_add(memory, exp(observed->entropy));
+}
+
+static rs_status finish_perplexity(const rs_metric_in *in, const void *memory, rs_result *result, rs_err *err) {
+  (void)in;
+  (void)err;
+  rs_result_mean(result, 0, memory);
+  return RS_OK;
+}
+
+static const rs_column scalars_perplexity[] = {
+    RS_COLUMN("effective_tokens", "",
+              "exp(entropy) of a row, from 1 to its keys, and 1 more with a learned sink; mean over queries and heads",
+              .sampled = true, .log_axis = true, .better = RS_LOWER),
+};
+
+const rs_metric_kind rs_metric_effective_tokens = {
+    .kind = {.name = "effective_tokens",
+             .summary = "number of equally weighted keys with the same entropy (a learned sink counts as a key)",
+             .reference = "exponential of Shannon's entropy (Hill number of order 1)",
+             .version = 1},
+    RS_SCALARS(scalars_perplexity),
+    .prepare = prepare_perplexity,
+    .row = row_perplexity,
+    .finish = finish_perplexity,
 };

@@ -8,8 +8,40 @@
 
 typedef struct params {
   double share;
-  rs_real_or_word content; /* nats; rs_logit_word */
+  rs_real_or_word content; /* nats; content_words */
 } params;
+
+static const char *const content_words[] = {"sqrt_dim", NULL};
+
+/* The mean cosine, gains included, at every distance from the last query. */
+static rs_status mean_cosines(const rs_encoding *encoding, double *means, rs_err *err) {
+  size_t length = encoding->length, last = length - 1;
+  rs_decay *decay;
+  RS_TRY(rs_encoding_decay(encoding, &decay, err));
+  if (decay != NULL) rs_decay_range(decay, 0, length, means);
+  for (size_t x = 0; x < length; x++)
+    means[x] =
+        decay != NULL ? means[x] / (double)(encoding->head_dim / 2) : rs_encoding_mean_cosine(encoding, last, last - x);
+  rs_decay_free(decay);
+  return RS_OK;
+}
+
+/* The last query's logits (L,) in `head` by distance when all contents are equal: `content` (nats, the logit of equal
+ * contents that nothing turns) times the mean cosine, the encoding's factor, and the bias; up to a constant of the row,
+ * which amp would not put on pairs that stand still. */
+static rs_status fill_logits(const rs_encoding *encoding, size_t head, double content, double *logits, rs_err *err) {
+  size_t length = encoding->length, last = length - 1;
+  RS_TRY(mean_cosines(encoding, logits, err));
+  double factor = encoding->amp * encoding->amp * encoding->logit_scale[last] * rs_encoding_head_scale(encoding, head);
+  for (size_t x = 0; x < length; x++) logits[x] *= content * factor;
+  if (encoding->method->bias == NULL) return RS_OK;
+  double *bias = rs_alloc(length, sizeof *bias, err);
+  if (bias == NULL) return RS_MEMORY;
+  rs_encoding_bias_row(encoding, head, last, 0, length, bias);
+  for (size_t x = 0; x < length; x++) logits[x] += bias[last - x];
+  free(bias);
+  return RS_OK;
+}
 
 /* The fewest nearest keys whose weights reach `share` of all, logits by distance. */
 static double nearest(const double *logits, size_t length, double share) {
@@ -27,14 +59,14 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   (void)state;
   const params *p = in->params;
   size_t length = in->encoding->length;
-  double content = rs_given_logit(&p->content, in->encoding), sum = 0;
+  double sum = 0, content = p->content.word == 0 ? sqrt((double)in->encoding->head_dim) : p->content.number;
   result->value[0] = NAN;
   if (in->encoding->method->embed != NULL) return RS_OK; /* what is added to q and k is content to the logits */
   double *logits = rs_alloc(length, sizeof *logits, err);
   if (logits == NULL) return RS_MEMORY;
   rs_status status = RS_OK;
   for (size_t i = 0; i < in->head_count && status == RS_OK; i++) {
-    status = rs_equal_logits(in->encoding, in->heads[i], content, logits, err);
+    status = fill_logits(in->encoding, in->heads[i], content, logits, err);
     sum += status == RS_OK ? nearest(logits, length, p->share) : 0;
   }
   result->value[0] = sum / (double)in->head_count;
@@ -45,7 +77,8 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 static const rs_param specs[] = {
     {RS_FIELD(params, share), .unit = "1", .min = 0, .max = 1, .fallback = "0.99",
      .summary = "of the weight that the keys must hold"},
-    RS_CONTENT_SPEC(params),
+    {RS_FIELD(params, content), .unit = "nats", RS_WORDS(content_words), .min = 0, .max = 1e6, .fallback = "sqrt_dim",
+     .summary = "logit of two equal contents that nothing turns; sqrt_dim: sqrt(D), of contents 1 in every dim"},
 };
 
 static const rs_column scalars[] = {

@@ -38,20 +38,12 @@
   metric(frame_decay) \
   metric(id_growth) \
   metric(frequencies) \
-  metric(angle_shift) \
   metric(receptive_field) \
-  metric(attention_resolution) \
   metric(argmax_distance) \
   metric(entropy_scaling) \
-  metric(temperature_law) \
-  metric(sphere_entropy) \
-  metric(simplex_contraction) \
-  metric(feature_gap) \
   metric(phase_error) \
   metric(shift_invariance) \
   metric(alias) \
-  metric(interpolation_bound) \
-  metric(least_squares_blowup) \
   metric(calibration) \
   metric(loss) \
   metric(loss_by_position) \
@@ -95,44 +87,6 @@ void rs_moments_join(rs_moments *into, double count, double mean, double squares
 /* What the encoding multiplies a query's logits by, before any bias: amp^2 times the logit scale. NaN where no one
  * number does: an amp other than 1 is on the rotary dims alone, and the head has others. */
 double rs_logit_factor(const rs_encoding *encoding, size_t query);
-
-/* The last query's logits (L,) in `head` by distance when all contents are equal: `content` (nats, the logit of equal
- * contents that nothing turns) times the mean cosine, the encoding's factor, and the bias; up to a constant of the row,
- * which amp would not put on pairs that stand still. RS_MEMORY. */
-rs_status rs_equal_logits(const rs_encoding *encoding, size_t head, double content, double *logits, rs_err *err);
-
-/* ---- changed rotary angles (turned.c) ---- */
-
-/* Whether each pair turns by one distance: there are pairs, they mix no axes and read no places of their own. The four
- * below are of such encodings. */
-bool rs_turns_readable(const rs_encoding *encoding);
-
-/* How far a pair turns between the last query and the key m < length back, rad. */
-double rs_turned(const rs_encoding *encoding, size_t pair, size_t m);
-
-/* Mean over pairs of the turns, 1 at most, by which the first key passes the trained angles; 0 for pairs that went full
- * circle in training. In [0, 1]. */
-double rs_new_angle_turns(const rs_encoding *encoding);
-
-/* Mean over pairs and the keys m = 1 .. 8 back, weighted by 1/m, of 1 - cos of what their angle differs by from plain
- * RoPE's. In [0, 2]; 0 of one token. */
-double rs_near_turn(const rs_encoding *encoding);
-
-/* What the last query's logits are multiplied by; on its rotary dims where the others are not multiplied. > 0. */
-double rs_last_logit_factor(const rs_encoding *encoding);
-
-/* A logit as parameters give it, nats: a number, or that of two vectors that are 1 in every dim. */
-typedef enum rs_logit_word { RS_SQRT_DIM, RS_LOGIT_WORDS } rs_logit_word;
-extern const char *const rs_logit_words[RS_LOGIT_WORDS + 1];
-double rs_given_logit(const rs_real_or_word *given, const rs_encoding *encoding);
-
-/* The spec of the parameter that says what `content` is. */
-#define RS_CONTENT_SPEC(structure)                                                                                     \
-  {                                                                                                                    \
-    RS_FIELD(structure, content),                                                                                      \
-        .unit = "nats", RS_WORDS(rs_logit_words), .min = 0, .max = 1e6, .fallback = "sqrt_dim",                        \
-        .summary = "logit of two equal contents that nothing turns; sqrt_dim: sqrt(D), of contents 1 in every dim"     \
-  }
 
 /* Which distances a curve has rows for: a block of parameters. */
 typedef enum rs_distance_choice { RS_DISTANCES_LOG, RS_DISTANCES_ALL, RS_DISTANCE_CHOICES } rs_distance_choice;

@@ -67,6 +67,11 @@ double rs_mean_bias(const rs_metric_in *in, size_t query, size_t key) {
   return sum / (double)in->head_count;
 }
 
+double rs_logit_factor(const rs_encoding *encoding, size_t query) {
+  bool all = encoding->amp == 1 || encoding->rotary_dim == encoding->head_dim;
+  return all ? encoding->amp * encoding->amp * encoding->logit_scale[query] : NAN;
+}
+
 const char *const rs_distance_words[RS_DISTANCE_CHOICES + 1] = {[RS_DISTANCES_LOG] = "log", [RS_DISTANCES_ALL] = "all"};
 
 size_t rs_distance_rows_most(const rs_distance_rows *rows, size_t end) {
@@ -93,4 +98,47 @@ rs_status rs_curve_add(rs_curve *curve, const double *row, rs_err *err) {
 void rs_curve_clear(rs_curve *curve) {
   free(curve->cells);
   *curve = (rs_curve){.columns = curve->columns};
+}
+
+/* ---- axes: M-RoPE gives a pair one, RoPE-Mixed a direction ------------------------------------------------------- */
+
+bool rs_trained_on_tokens(const rs_encoding *encoding) {
+  const rs_freq_kind *kind = encoding->method->freq;
+  return kind != NULL && kind->axis == NULL && kind->mix == NULL;
+}
+
+bool rs_axes_readable(const rs_encoding *encoding) {
+  bool mixed = encoding->axis_weight != NULL;
+  return encoding->rotary_dim > 0 && encoding->views == 1 && encoding->gain_q[0] == NULL &&
+         (mixed || !encoding->own_places);
+}
+
+double rs_axis_weight(const rs_encoding *encoding, size_t pair, size_t axis) {
+  if (encoding->axis_weight == NULL) return encoding->axis[pair] == axis;
+  return fabs(encoding->axis_weight[pair * RS_AXES + axis]);
+}
+
+/* ---- positions --------------------------------------------------------------------------------------------------- */
+
+rs_position_set rs_positions_of(const rs_token_layout *tokens, size_t length) {
+  rs_position_set set = {.count = length};
+  size_t begin;
+  const rs_token_run *picture = rs_token_layout_picture(tokens, &begin);
+  if (picture == NULL || begin + picture->rows * picture->columns > length) return set;
+  return (rs_position_set){begin, picture->rows * picture->columns, picture->rows, picture->columns};
+}
+
+size_t rs_even_sample(size_t i, size_t most, size_t count) {
+  if (count <= most) return i;
+  return most > 1 ? i * (count - 1) / (most - 1) : 0;
+}
+
+void rs_last_distances(const rs_encoding *encoding, size_t axis, double *out) {
+  size_t last = encoding->length - 1, axes = encoding->axes;
+  rs_segment segments[RS_VIEWS];
+  size_t count = rs_encoding_segments(encoding, last, segments);
+  for (size_t i = 0; i < count; i++) {
+    const double *q = encoding->pos_q[segments[i].view], *k = encoding->pos_k[segments[i].view];
+    for (size_t n = segments[i].begin; n < segments[i].end; n++) out[n] = q[last * axes + axis] - k[n * axes + axis];
+  }
 }

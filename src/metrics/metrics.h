@@ -168,7 +168,7 @@ typedef struct rs_turn_costs {
 rs_status rs_turn_costs_find(const rs_encoding *encoding, rs_turn_costs *costs, rs_err *err) RS_NONNULL(1, 2);
 double rs_turn_costs_sum(const rs_turn_costs *costs, const rs_turn_costs *weights) RS_NONNULL(1, 2);
 
-/* Weights that make the sum loss_damage and needle_damage: fits to small models (m_lookback_damage.c). */
+/* Weights that make the sum loss_damage and needle_damage: fits to small models (m_turn_costs.c). */
 extern const rs_turn_costs rs_loss_weights, rs_needle_weights;
 
 /* ---- the least base that serves a length ------------------------------------------------------------------------- */
@@ -184,10 +184,10 @@ typedef struct rs_base_bound {
 } rs_base_bound;
 
 /* The least base >= 1 with sum_{j < R/2} cos(m base^(-2j/R)) >= 0 for every integer m in [0, length), found by marching
- * up from 1 in steps that are proved to hold no good base (base_bound.c); at most `most_steps` of them, where one that
- * tests every distance counts for length / 12288 more. A step takes microseconds to a millisecond (length 1M), a search
- * 10^3 (length 1k) to 10^6 steps. Reads no state but the kernels in
- * use: any thread. RS_DOMAIN where no base is good (fewer than two pairs), RS_MEMORY. */
+ * up from 1 in steps that are proved to hold no good base (m_base_bound.c); at most `most_steps` of them, where one
+ * that tests every distance counts for length / 12288 more. A step takes microseconds to a millisecond (length 1M), a
+ * search 10^3 (length 1k) to 10^6 steps. Reads no state but the kernels in use: any thread. RS_DOMAIN where no base is
+ * good (fewer than two pairs), RS_MEMORY. */
 rs_status rs_base_bound_find(size_t rotary_dim, size_t length, size_t most_steps, rs_base_bound *found, rs_err *err)
     RS_NONNULL(4);
 

@@ -247,7 +247,7 @@ static void convert(void) {
 static void sweep(void) {
   static const char config[] = "model: {head_dim: 8, heads: 2, train_length: 16}\nmethods: [rope, alibi, sinusoidal]\n"
                                "lengths: [16]\nsources: [gaussian]\nmetrics: [entropy, decay, position_pca, "
-                               "temperature_law, least_squares_blowup]\nqueries: {last: 2}\n";
+                               "calibration]\nqueries: {last: 2}\n";
   const ropescope_run_options options = {.size = sizeof options, .threads = 1};
   ropescope_results *results = NULL;
   ropescope_pictures *pictures = NULL;

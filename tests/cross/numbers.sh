@@ -15,7 +15,7 @@ read -r -a before <<<"${RUN-}"
 
 # write PROGRAM FOLDER ISA: every CSV file but the timings.
 write() {
-    local program=$1 out=$2 isa=$3 config solver
+    local program=$1 out=$2 isa=$3 config ridge
     local common=(--quiet --isa "$isa" --checkpoints "$out/checkpoints")
     rm -rf -- "$out"
     mkdir -p -- "$out"
@@ -23,9 +23,9 @@ write() {
         "${before[@]}" "$program" run "$here/$config.yaml" "${common[@]}" --set engine.scores=f64 --out "$out/$config"
     done
     "${before[@]}" "$program" run "$here/trained.yaml" "${common[@]}" --out "$out/trained"
-    for solver in svd normal sums; do
-        "${before[@]}" "$program" run "$here/fits.yaml" "${common[@]}" --out "$out/fits-$solver" \
-            --set "metrics=[{name: least_squares_blowup, solver: $solver, ridge: 1}]"
+    for ridge in 0.01 1; do
+        "${before[@]}" "$program" run "$here/fits.yaml" "${common[@]}" --out "$out/fits-$ridge" \
+            --set "metrics=[{name: calibration, wanted: noise, ridge: $ridge}]"
     done
     rm -r -- "$out"/*/timings.csv "$out"/*/.ropescope
 }

@@ -33,7 +33,7 @@ heads: {each: [0, 1]}
 methods: [rope, {name: yarn, factor: 4, logit_scale: log_n}, self_extend, alibi, t5, fire, swin, sinusoidal, xpos]
 sources: [gaussian, {name: needle, depth: 0.5}, lookback, gap, {name: calibrated, wanted: peak, at: 4}]
 metrics: [entropy, effective_tokens, needle, distance_mass, score_by_distance, sink_mass, phase_error, calibration,
-  position_similarity, frequencies, angle_shift, shift_invariance, zero_shot_damage, base_bound]
+  position_similarity, frequencies, shift_invariance, zero_shot_damage, base_bound]
 """
 NETS = """name: nets
 checkpoint:

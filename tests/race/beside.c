@@ -13,7 +13,7 @@ static const char config[] = "model: {head_dim: 16, heads: 2, train_length: 64}\
                              "lengths: [32, 64]\n"
                              "sources: [gaussian]\n"
                              "seeds: 3\n"
-                             "metrics: [entropy, decay, position_pca, {name: least_squares_blowup, solver: sums}]\n";
+                             "metrics: [entropy, decay, position_pca, calibration]\n";
 
 static const ropescope_library *library;
 static const ropescope_recipe *recipe;

@@ -89,7 +89,6 @@ static const struct {
     {"grid_decay", "run", "video"},
     {"grid_decay", "most_rows", "9"},
     {"calibration", "per_octave", "2"},
-    {"least_squares_blowup", "every", "7"},
     {"shift_invariance", "shift", "40"},
     {"shift_invariance", "per_octave", "50"},
     {"shift_invariance", "per_octave", "1"},
@@ -162,29 +161,4 @@ Test(curve_rows, of_every_metric__bound_what_comes_out) {
   for (size_t v = 0; v < RS_COUNT(variations); v++)
     check_curves(rs_metric_find(variations[v].metric), variations[v].name, variations[v].text, encodings);
   for (size_t w = 0; w < RS_COUNT(worlds); w++) rs_encoding_free(encodings[w]);
-}
-
-/* Lists make rows: overlaps by gammas, scales by standard deviations and the fitted one, lambdas and the method's. */
-Test(curve_rows, of_lists__count_their_combinations) {
-  static const double three[] = {0.1, 0.2, 0.3}, two[] = {2, 4};
-  const rs_metric_kind *contraction = rs_metric_find("simplex_contraction"), *law = rs_metric_find("temperature_law"),
-                       *sphere = rs_metric_find("sphere_entropy");
-  const rs_curve_in in = {.length = 10, .pairs = 4, .width = 8, .bins = 10};
-  bound_params a, b, c;
-  bound_make(&a, &contraction->kind);
-  bound_make(&b, &law->kind);
-  bound_make(&c, &sphere->kind);
-  cr_expect_eq(contraction->curve_rows(a.binding.fields, &in), 3);
-  bound_list(&a, "gammas", two, 2);
-  cr_expect_eq(contraction->curve_rows(a.binding.fields, &in), 6);
-  cr_expect_eq(law->curve_rows(b.binding.fields, &in), 5);
-  bound_list(&b, "sds", three, 3);
-  bound_list(&b, "scales", two, 2);
-  cr_expect_eq(law->curve_rows(b.binding.fields, &in), 8);
-  cr_expect_eq(sphere->curve_rows(c.binding.fields, &in), 1);
-  bound_list(&c, "lambdas", three, 3);
-  cr_expect_eq(sphere->curve_rows(c.binding.fields, &in), 4);
-  bound_clear(&a);
-  bound_clear(&b);
-  bound_clear(&c);
 }

@@ -1,7 +1,6 @@
 /* test_entropy.c: entropy and temperature against values recomputed here from first principles, closed forms and
  * published numbers. */
 #include <criterion/criterion.h>
-#include <gsl/gsl_sf_bessel.h>
 #include <math.h>
 
 #include "../fixtures/score_bench.h"
@@ -67,7 +66,7 @@ Test(logit_factor, amp_on_a_part_of_the_head__is_empty) {
   static const struct {
     const char *metric;
     size_t scalar;
-  } cases[] = {{"frequencies", 3}, {"sphere_entropy", 0}, {"simplex_contraction", 0}, {"simplex_contraction", 1}};
+  } cases[] = {{"frequencies", 3}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_model model = model_of(1, 16);
     rs_encoding *encoding = encode("yarn", &model, 64, part);
@@ -168,131 +167,4 @@ Test(entropy_scaling, no_matching_factor__is_empty) {
     bench_close(&b);
     rs_encoding_free(encoding);
   }
-}
-
-/* ln E[e^(kappa t)] - kappa E[t e^(kappa t)] / E[e^(kappa t)] by the trapezium rule in the angle, whose density is
- * sin^(d-2); smooth and periodic, so that it converges faster than any power. */
-static long double sphere_deficit(long double dims, long double lambda) {
-  enum { POINTS = 4000 };
-  long double weight = 0, sum = 0, first = 0, kappa = lambda * dims;
-  for (size_t i = 1; i < POINTS; i++) {
-    long double angle = M_PIl * i / POINTS, density = powl(sinl(angle), dims - 2), t = cosl(angle);
-    weight += density;
-    sum += density * expl(kappa * (t - 1));
-    first += density * t * expl(kappa * (t - 1));
-  }
-  return logl(sum / weight) + kappa - kappa * first / sum;
-}
-
-/* In 4 dims E[e^(kappa t)] = 2 I_1(kappa) / kappa, whose logarithm has the slope I_2 / I_1. A factor so large that the
- * series would take 10^8 terms, and 10^13 of the largest. */
-Test(sphere_entropy, huge_factor__is_the_bessel_function) {
-  static const char *const large[] = {"factor", "8", "attention_factor", "1e4", NULL};
-  static const char *const largest[] = {"factor", "8", "attention_factor", "1e6", NULL};
-  rs_model model = model_of(1, 4);
-  rs_encoding *encoding = encode("yarn", &model, 64, large);
-  double kappa = 2e8, first = gsl_sf_bessel_I1_scaled(kappa), second = gsl_sf_bessel_In_scaled(2, kappa);
-  bench b;
-  bench_open(&b, "sphere_entropy", encoding, NULL, 0);
-  bench_finish(&b);
-  agrees(b.result.value[0], log(2 * first / kappa) + kappa * (first - second) / first, 1e-7, "2e8");
-  bench_close(&b);
-  rs_encoding_free(encoding);
-  encoding = encode("yarn", &model, 64, largest);
-  bench_open(&b, "sphere_entropy", encoding, NULL, 0);
-  bench_finish(&b);
-  cr_expect_lt(b.result.value[0], -40);
-  bench_close(&b);
-  rs_encoding_free(encoding);
-}
-
-Test(sphere_entropy, curve__is_the_integral_over_the_sphere) {
-  static const double lambdas[] = {0.01, 0.3, 1, 4};
-  static const size_t dims[] = {4, 64, 128};
-  for (size_t i = 0; i < 3; i++) {
-    rs_model model = model_of(1, dims[i]);
-    rs_encoding *encoding = encode("yarn", &model, 100, by_8);
-    long double d = dims[i], root = 0.1L * logl(8) + 1, yarn = root * root / sqrtl(d);
-    bench b;
-    bench_open(&b, "sphere_entropy", encoding, NULL, 0);
-    bound_list(&b.parameters, "lambdas", lambdas, 4);
-    bench_finish(&b);
-    cr_assert_eq(b.result.curve.rows, 5);
-    agrees(b.result.value[0], sphere_deficit(d, yarn), 1e-11, "sphere_deficit_nats");
-    for (size_t row = 0; row < 5; row++) {
-      long double lambda = row == 0 ? yarn : lambdas[row - 1], want = sphere_deficit(d, lambda);
-      agrees(cell(&b, row, 0), lambda, 1e-15, "lambda");
-      agrees(cell(&b, row, 1), want, 1e-11, "deficit_nats");
-      agrees(cell(&b, row, 2), -d / 2 * logl((1 + sqrtl(1 + 4 * lambda * lambda)) / 2), 1e-14, "wide_deficit_nats");
-      agrees(cell(&b, row, 3), -0.24L * lambda * d, 1e-14, "linear_deficit_nats");
-      agrees(cell(&b, row, 4), want / (-0.24L * lambda * d), 1e-10, "share_of_linear");
-      if (i == 2) cr_assert_float_eq(cell(&b, row, 2), cell(&b, row, 1), 0.02 * fabs(cell(&b, row, 1)));
-    }
-    bench_close(&b);
-    rs_encoding_free(encoding);
-  }
-}
-
-static long double misfit(long double sd, const double *scales, size_t count, long double slope) {
-  long double sum = 0;
-  for (size_t i = 0; i < count; i++) {
-    long double root = slope * logl(scales[i]) + 1;
-    sum += powl(sqrtl(1 + 2 * logl(scales[i]) / (sd * sd)) - root * root, 2);
-  }
-  return sum;
-}
-
-/* 1.8338 by golden section in an independent program; nothing near it fits better. */
-Test(temperature_law, fit__is_the_least_misfit) {
-  static const double octaves[] = {2, 4, 8, 16, 32}, others[] = {3, 10, 100}, sds[] = {1};
-  for (size_t i = 0; i < 2; i++) {
-    rs_model model = model_of(1, 8);
-    rs_encoding *encoding = encode("nope", &model, 10, NULL);
-    const double *scales = i == 0 ? octaves : others;
-    size_t count = i == 0 ? 5 : 3;
-    long double slope = i == 0 ? 0.1L : 0.2L;
-    bench b;
-    bench_open(&b, "temperature_law", encoding, NULL, 0);
-    if (i == 1) bound_list(&b.parameters, "scales", others, 3);
-    if (i == 1) bound_set(&b.parameters, "slope", "0.2");
-    bound_list(&b.parameters, "sds", sds, 1);
-    bench_finish(&b);
-    double sd = b.result.value[0];
-    if (i == 0) cr_assert_float_eq(sd, 1.8338, 5e-5, "%.8g", sd);
-    cr_assert_lt(misfit(sd, scales, count, slope), misfit(sd * 1.0001L, scales, count, slope));
-    cr_assert_lt(misfit(sd, scales, count, slope), misfit(sd / 1.0001L, scales, count, slope));
-    cr_assert_eq(b.result.curve.rows, 2 * count);
-    for (size_t row = 0; row < 2 * count; row++) {
-      long double spread = row < count ? 1 : sd, s = scales[row % count], f = powl(slope * logl(s) + 1, 2);
-      agrees(cell(&b, row, 0), spread, 0, "logit_sd_nats");
-      agrees(cell(&b, row, 1), s, 0, "length_ratio");
-      agrees(cell(&b, row, 2), f, 1e-14, "law_factor");
-      agrees(cell(&b, row, 3), sqrtl(1 + 2 * logl(s) / (spread * spread)), 1e-14, "keeping_factor");
-      agrees(cell(&b, row, 4), logl(s) - spread * spread * (f * f - 1) / 2, 1e-13, "entropy_change_nats");
-      agrees(cell(&b, row, 5), sqrtl(2 * logl(s) / (f * f - 1)), 1e-14, "matching_sd_nats");
-    }
-    bench_close(&b);
-    rs_encoding_free(encoding);
-  }
-}
-
-Test(temperature_law, no_slope__fits_no_logits) {
-  static const double sd = 2;
-  rs_model model = model_of(1, 8);
-  rs_encoding *encoding = encode("nope", &model, 10, NULL);
-  bench b;
-  bench_open(&b, "temperature_law", encoding, NULL, 0);
-  bound_set(&b.parameters, "slope", "0");
-  bench_finish(&b);
-  agrees(b.result.value[0], NAN, 0, "a factor of 1");
-  cr_assert_eq(b.result.curve.rows, 0);
-  bench_close(&b);
-  bench_open(&b, "temperature_law", encoding, NULL, 0);
-  bound_set(&b.parameters, "slope", "0");
-  bound_list(&b.parameters, "sds", &sd, 1);
-  bench_finish(&b);
-  cr_assert_eq(b.result.curve.rows, 5);
-  agrees(cell(&b, 0, 5), NAN, 0, "no sd is right for a factor of 1");
-  bench_close(&b);
-  rs_encoding_free(encoding);
 }

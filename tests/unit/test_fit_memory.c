@@ -21,7 +21,7 @@ static rs_status use_metric(size_t number, rs_err *err) {
 
 static rs_status use_fit(size_t solver, rs_err *err) {
   static const double omega[] = {2.0, 0.7, 0.1}, wanted[] = {3, -1, 4, 1, -5, 9, 2, 6};
-  rs_wave_fit_in in = {omega, RS_COUNT(omega), wanted, RS_COUNT(wanted), (rs_solver)solver, 1, 0};
+  rs_wave_fit_in in = {omega, RS_COUNT(omega), wanted, RS_COUNT(wanted), (rs_solver)solver, 1};
   rs_wave_fit fit;
   rs_status status = rs_wave_fit_create(&in, &fit, err);
   if (status == RS_OK) rs_wave_fit_clear(&fit);
@@ -53,17 +53,14 @@ static void survives(rs_status (*use)(size_t, rs_err *), size_t number, const ch
 }
 
 Test(fit_memory, each_failing_allocation__is_survived_without_leak) {
-  static const char *const metrics[] = {"temperature_law", "position_pca"};
   if (!COUNTS_MEMORY) cr_skip_test("malloc belongs to the sanitizer");
-  for (size_t solver = 0; solver < RS_SOLVERS; solver++) survives(use_fit, solver, "solver");
+  for (size_t solver = 0; solver <= RS_SOLVER_SUMS; solver++) survives(use_fit, solver, "solver");
   survives(use_columns, 7, "orthonormal columns");
   rs_model model = table_model(16, 1e4, 64);
-  for (size_t i = 0; i < RS_COUNT(metrics); i++) {
-    metric = rs_metric_find(metrics[i]);
-    encoding = table_encode(i == 0 ? "rope" : "sinusoidal", &model, 24, NULL, NULL, NULL);
-    bound_make(&parameters, &metric->kind);
-    survives(use_metric, i, "metric");
-    bound_clear(&parameters);
-    rs_encoding_free(encoding);
-  }
+  metric = rs_metric_find("position_pca");
+  encoding = table_encode("sinusoidal", &model, 24, NULL, NULL, NULL);
+  bound_make(&parameters, &metric->kind);
+  survives(use_metric, 0, "metric");
+  bound_clear(&parameters);
+  rs_encoding_free(encoding);
 }

@@ -107,8 +107,7 @@ Test(undefined, no_rows__sampled_scalars__are_nan_and_curves_empty) {
   }
 }
 
-/* Where no pair turns, what tables alone say of turns is empty: a 0 or 1 would read as best. What learned or fixed
- * biases do is told by attention_resolution, which is 0 where there are none. */
+/* Where no pair turns, what tables alone say of turns is empty: a 0 or 1 would read as best. */
 Test(undefined, no_pair_turns__metrics_of_tables_with_a_better_side__are_nan) {
   static const char *const methods[] = {"nope", "alibi", "t5", "sandwich", "kerple_log"};
   size_t count;
@@ -123,7 +122,7 @@ Test(undefined, no_pair_turns__metrics_of_tables_with_a_better_side__are_nan) {
       bench_finish(&b);
       for (size_t s = 0; s < b.kind->scalar_count; s++) {
         bool turns = b.kind->scalars[s].better != RS_NEITHER || strstr(b.kind->scalars[s].name, "cosine") != NULL;
-        if (turns && strcmp(b.kind->kind.name, "attention_resolution") != 0)
+        if (turns)
           cr_expect(isnan(b.result.value[s]), "%s of %s: %g", b.kind->scalars[s].name, methods[m], b.result.value[s]);
       }
       bench_close(&b);

@@ -102,15 +102,6 @@ static double field_of(const double *logits, size_t length, long double share) {
   return length;
 }
 
-static long double resolution_of(const double *s, size_t length) {
-  long double above = 0, below = 0;
-  for (size_t i = 0; i + 1 < length; i++) {
-    above += expl(s[i]) * (expl(s[i]) - expl(s[i + 1]));
-    below += expl(s[i]);
-  }
-  return above / (below * below);
-}
-
 static const char *const partial[] = {"rotary_dim", "8", NULL}, *const ssmax[] = {"logit_scale", "ssmax", NULL},
                          *const partial_yarn[] = {"scale", "8", "rotary_dim", "8", NULL},
                          *const small_groups[] = {"group", "4", "window", "10", NULL};
@@ -123,7 +114,7 @@ static const struct {
     {"xpos", NULL},  {"nope", ssmax},   {"alibi", NULL}, {"sandwich", NULL},     {"nope", NULL},
     {"rope", ssmax}, {"pi", by_8}};
 
-Test(equal_contents, every_stage__field_and_resolution__are_those_of_the_reference_row) {
+Test(equal_contents, every_stage__field__is_that_of_the_reference_row) {
   enum { LENGTH = 701, HEADS = 4 };
   static const char *const contents[] = {"sqrt_dim", "1", "0"};
   static const double sizes[] = {1, 0.5, 0}; /* D = 16: size^2 sqrt(16) = 4, 1, 0 */
@@ -133,11 +124,9 @@ Test(equal_contents, every_stage__field_and_resolution__are_those_of_the_referen
     size_t c = i % RS_COUNT(contents), s = i / RS_COUNT(contents);
     rs_encoding *encoding = encode(stages[s].method, &model, LENGTH, stages[s].settings);
     double field = 0, share = i % 2 ? 0.5 : 0.99;
-    long double resolution = 0;
     for (size_t h = 0; h < 2; h++) {
       double *logits = equal_logits(encoding, heads[h], sizes[c]);
       field += field_of(logits, LENGTH, share) / 2;
-      resolution += resolution_of(logits, LENGTH) / 2;
       free(logits);
     }
     bench b;
@@ -148,13 +137,6 @@ Test(equal_contents, every_stage__field_and_resolution__are_those_of_the_referen
     bound_set(&b.parameters, "share", i % 2 ? "0.5" : "0.99");
     bench_finish(&b);
     agrees(b.result.value[0], field, 0, stages[s].method);
-    bench_close(&b);
-    bench_open(&b, "attention_resolution", encoding, NULL, 0);
-    b.in.heads = heads;
-    b.in.head_count = 2;
-    bound_set(&b.parameters, "content", contents[c]);
-    bench_finish(&b);
-    agrees(b.result.value[0], resolution, 1e-13, stages[s].method);
     bench_close(&b);
     rs_encoding_free(encoding);
   }
@@ -209,147 +191,6 @@ Test(equal_contents, added_embeddings_or_one_token__are_undefined) {
   bench_finish(&b);
   agrees(b.result.value[0], 1, 0, "one token");
   bench_close(&b);
-  for (size_t i = 0; i < 2; i++) {
-    bench_open(&b, "attention_resolution", i == 0 ? added : one, NULL, 0);
-    bench_finish(&b);
-    agrees(b.result.value[0], NAN, 0, "attention_resolution");
-    cr_assert_eq(b.result.curve.rows, 0);
-    bench_close(&b);
-  }
   rs_encoding_free(added);
   rs_encoding_free(one);
-  rs_encoding *two = encode("nope", &model, 2, NULL);
-  bench_open(&b, "attention_resolution", two, NULL, 0);
-  bench_finish(&b);
-  cr_assert(!isnan(b.result.value[0]), "two tokens are enough");
-  bench_close(&b);
-  rs_encoding_free(two);
-}
-
-/* zeta_j^(distance/512), zeta_j = (2j/d + 0.4) / 1.4; 1 for methods without gains. */
-Test(attention_resolution, curve__is_the_gain_of_each_pair) {
-  rs_model model = model_of(1, 16);
-  static const char *const methods[] = {"xpos", "rope"}, *const distances[] = {"512", "100"};
-  for (size_t i = 0; i < 4; i++) {
-    rs_encoding *encoding = encode(methods[i / 2], &model, 513, NULL);
-    bench b;
-    bench_open(&b, "attention_resolution", encoding, NULL, 0);
-    bound_set(&b.parameters, "gain_distance", distances[i % 2]);
-    bench_finish(&b);
-    cr_assert_eq(b.result.curve.rows, 8);
-    for (size_t j = 0; j < 8; j++) {
-      long double zeta = (j / 8.0L + 0.4L) / 1.4L, power = i % 2 ? 100 / 512.0L : 1;
-      agrees(cell(&b, j, 0), j, 0, "pair");
-      agrees(cell(&b, j, 1), i < 2 ? powl(zeta, power) : 1, 1e-13, "gain");
-    }
-    bench_close(&b);
-    rs_encoding_free(encoding);
-  }
-}
-
-/* ---- tokens that run together ------------------------------------------------------------------------------------ */
-
-enum { TOKENS = 12 };
-
-/* One layer of attention on TOKENS explicit unit vectors of pairwise overlap rho: coordinate 0 is shared. */
-static void attend(long double rho, long double beta, long double *self_weight, long double *cosine) {
-  long double x[TOKENS][TOKENS + 1] = {{0}}, y[2][TOKENS + 1] = {{0}}, dot[3] = {0};
-  for (size_t i = 0; i < TOKENS; i++) {
-    x[i][0] = sqrtl(rho);
-    x[i][i + 1] = sqrtl(1 - rho);
-  }
-  for (size_t i = 0; i < 2; i++) {
-    long double weight[TOKENS], sum = 0;
-    for (size_t k = 0; k < TOKENS; k++) {
-      long double overlap = 0;
-      for (size_t c = 0; c <= TOKENS; c++) overlap += x[i][c] * x[k][c];
-      sum += weight[k] = expl(beta * overlap);
-    }
-    if (i == 0) *self_weight = weight[0] / sum;
-    for (size_t k = 0; k < TOKENS; k++)
-      for (size_t c = 0; c <= TOKENS; c++) y[i][c] += weight[k] / sum * x[k][c];
-  }
-  for (size_t c = 0; c <= TOKENS; c++) {
-    dot[0] += y[0][c] * y[1][c];
-    dot[1] += y[0][c] * y[0][c];
-    dot[2] += y[1][c] * y[1][c];
-  }
-  *cosine = dot[0] / sqrtl(dot[1] * dot[2]);
-}
-
-Test(simplex_contraction, a_few_tokens__weight_and_cosine__are_those_of_the_layer) {
-  static const double overlaps[] = {0, 0.1, 0.5, 0.9}, gammas[] = {0, 0.5, 1, 2, 5};
-  rs_model model = model_of(1, 8);
-  rs_encoding *encoding = encode("rope", &model, TOKENS, NULL);
-  bench b;
-  bench_open(&b, "simplex_contraction", encoding, NULL, 0);
-  bound_list(&b.parameters, "overlaps", overlaps, 4);
-  bound_list(&b.parameters, "gammas", gammas, 5);
-  bench_finish(&b);
-  cr_assert_eq(b.result.curve.rows, 20);
-  for (size_t i = 0; i < 20; i++) {
-    long double self, cosine, rho = overlaps[i / 5];
-    attend(rho, gammas[i % 5] * logl(TOKENS), &self, &cosine);
-    agrees(cell(&b, i, 0), rho, 0, "overlap");
-    agrees(cell(&b, i, 1), gammas[i % 5], 0, "gamma");
-    agrees(cell(&b, i, 2), self, 1e-14, "self_weight");
-    agrees(cell(&b, i, 3), cosine, 1e-13, "cosine_after");
-    agrees(cell(&b, i, 4), 1 / (1 - rho), 1e-15, "critical_gamma");
-    agrees(cell(&b, i, 5), 4 * rho / (1 + 3 * rho), 1e-15, "critical_cosine");
-  }
-  bench_close(&b);
-  rs_encoding_free(encoding);
-}
-
-/* The encoding's own: sqrt(D) = 4, or what is given, times its factor at the last query. */
-Test(simplex_contraction, own_gamma__is_the_logit_of_a_token_with_itself_over_ln_n) {
-  static const char *const scaled[] = {"logit_scale", "ssmax", "logit_scale_factor", "2", NULL};
-  static const struct {
-    const char *method, *const *settings, *self;
-    double factor, gamma_times_log;
-  } cases[] = {{"rope", NULL, "sqrt_dim", 1, 4}, {"rope", NULL, "7", 1, 7}, {"nope", scaled, "0.25", 2, NAN}};
-  for (size_t i = 0; i < RS_COUNT(cases); i++) {
-    rs_model model = model_of(1, 16);
-    rs_encoding *encoding = encode(cases[i].method, &model, 1000, cases[i].settings);
-    double gamma = isnan(cases[i].gamma_times_log) ? 0.5 : cases[i].gamma_times_log / log(1000);
-    bench b;
-    bench_open(&b, "simplex_contraction", encoding, NULL, 0);
-    bound_set(&b.parameters, "self_logit", cases[i].self);
-    bench_finish(&b);
-    agrees(b.result.value[0], gamma, 1e-14, "contraction_gamma");
-    agrees(b.result.value[1], gamma > 1 ? 1 - 1 / gamma : NAN, 1e-14, "critical_overlap");
-    cr_assert_eq(b.result.curve.rows, 3);
-    for (size_t row = 0; row < 3; row++) agrees(cell(&b, row, 1), gamma, 1e-14, "gamma");
-    bench_close(&b);
-    rs_encoding_free(encoding);
-  }
-  rs_model model = model_of(1, 16);
-  rs_encoding *one = encode("rope", &model, 1, NULL);
-  bench b;
-  bench_open(&b, "simplex_contraction", one, NULL, 0);
-  bench_finish(&b);
-  agrees(b.result.value[0], NAN, 0, "one token");
-  agrees(b.result.value[1], NAN, 0, "one token");
-  cr_assert_eq(b.result.curve.rows, 0);
-  bench_close(&b);
-  rs_encoding_free(one);
-}
-
-/* arXiv:2510.05554 at n = 1e6: critical gamma 1 / (1 - rho), self weight 1/2, cosines .5000 .8000 .9412. */
-Test(simplex_contraction, a_million_tokens_at_criticality__cosines__are_the_published_ones) {
-  static const double overlaps[] = {0.2, 0.5, 0.8}, cosines[] = {0.5, 0.8, 0.9412};
-  rs_model model = model_of(1, 2);
-  rs_encoding *encoding = encode("nope", &model, 1000000, NULL);
-  for (size_t i = 0; i < 3; i++) {
-    double gamma = 1 / (1 - overlaps[i]);
-    bench b;
-    bench_open(&b, "simplex_contraction", encoding, NULL, 0);
-    bound_list(&b.parameters, "overlaps", &overlaps[i], 1);
-    bound_list(&b.parameters, "gammas", &gamma, 1);
-    bench_finish(&b);
-    cr_assert_float_eq(cell(&b, 0, 2), 0.5, 1e-6);
-    cr_assert_float_eq(cell(&b, 0, 3), cosines[i], 5e-5);
-    bench_close(&b);
-  }
-  rs_encoding_free(encoding);
 }

@@ -1,4 +1,4 @@
-/* Answers by each criterion. Bases and lengths follow from formulas and searches (reach.c, metrics/base_bound.c); a
+/* Answers by each criterion. Bases and lengths follow from formulas and searches (reach.c, metrics/m_base_bound.c); a
  * factor is searched, as methods differ in what they do with it. */
 #include "task.h"
 
