@@ -457,7 +457,6 @@ typedef struct rs_rule {
   rs_severity severity;
   const char *summary;   /* what is wrong and what comes of it, in one sentence */
   const char *reference; /* the thread or source that explains it */
-  const char *former;    /* its name in earlier releases; NULL: the same */
 } rs_rule;
 
 /* Rule `index` in the order of their codes; NULL past the last. */

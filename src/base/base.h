@@ -190,6 +190,9 @@ size_t rs_utf8_read(const char *text, uint32_t *character) RS_NONNULL(1, 2);
 /* Bytes of the longest beginning of `text` that has at most `most` of them and ends between two characters. */
 size_t rs_utf8_cut(const char *text, size_t most) RS_NONNULL(1);
 
+/* Whether `word` is one of `words`, which have one space between them. */
+bool rs_word_among(const char *word, const char *words) RS_NONNULL(1, 2);
+
 /* Copies `text`, of which what does not fit into `size` (> 4) bytes becomes "...". */
 void rs_shorten(const char *text, size_t size, char *out) RS_NONNULL(1, 3);
 
@@ -695,5 +698,10 @@ double rs_angle_range(double angle);
 /* NTK-aware scaling between factor and base: b = theta s^(R/(R-2)), pairs >= 2. */
 double rs_base_ntk(double theta, size_t pairs, double factor);
 double rs_factor_ntk(double theta, size_t pairs, double base);
+
+/* What multiplies cos and sin, 1 up to s = 1: 0.1 mscale ln s + 1 (YaRN, arXiv:2309.00071, equation 22), and
+ * sqrt(1 + ln s / ln L0) (LongRoPE, arXiv:2402.13753). */
+double rs_yarn_magnitude(double mscale, double s);
+double rs_longrope_magnitude(double s, double train_length);
 
 #endif

@@ -98,6 +98,13 @@ size_t rs_utf8_cut(const char *text, size_t most) {
   return continues(text[cut]) ? length : cut; /* bytes that are no UTF-8 have no characters to cut */
 }
 
+bool rs_word_among(const char *word, const char *words) {
+  size_t length = strlen(word);
+  for (const char *at = words; length > 0 && (at = strstr(at, word)) != NULL; at += length)
+    if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) return true;
+  return false;
+}
+
 void rs_shorten(const char *text, size_t size, char *out) {
   bool cut = strnlen(text, size) == size;
   size_t length = rs_utf8_cut(text, cut ? size - sizeof gap : size);

@@ -35,6 +35,14 @@ double rs_factor_ntk(double theta, size_t pairs, double base) {
   return pow(base / theta, (double)(pairs - 1) / (double)pairs);
 }
 
+double rs_yarn_magnitude(double mscale, double s) {
+  return s > 1 ? 0.1 * mscale * log(s) + 1 : 1;
+}
+
+double rs_longrope_magnitude(double s, double train_length) {
+  return s > 1 ? sqrt(1 + log(s) / log(train_length)) : 1;
+}
+
 /* Log-spaced integer edges, so that 10^6 distances fit in some 70 bins. */
 
 rs_status rs_log_edges(size_t length, size_t per_octave, size_t **edges, size_t *count, rs_err *err) {

@@ -114,15 +114,11 @@ static bool is_hash(const char *text) {
   return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
 }
 
-static bool is_null(const rs_node *node) {
-  return node->kind == RS_SCALAR && !node->quoted && strcmp(node->text, "null") == 0;
-}
-
 static void read_hash(rs_problems *problems, const rs_node *parent, const rs_path *path, const char *key,
                       char hash[65]) {
   rs_path place;
   const rs_node *node = rs_member(problems, parent, path, key, &place);
-  if (node == NULL || is_null(node)) return;
+  if (node == NULL || rs_node_is_null(node)) return;
   if (node->kind == RS_SCALAR && is_hash(node->text))
     memcpy(hash, node->text, 65);
   else
@@ -185,7 +181,7 @@ static void read_name(rs_problems *problems, const rs_node *parent, const rs_pat
 static void read_arithmetic(rs_problems *problems, const rs_node *parent, const rs_path *path, rs_trained *trained) {
   rs_path place;
   const rs_node *node = rs_member_of(problems, parent, path, "arithmetic", RS_SCALAR, "text or null", &place);
-  if (node == NULL || is_null(node)) return;
+  if (node == NULL || rs_node_is_null(node)) return;
   trained->arithmetic = rs_strdup(node->text, NULL);
   if (trained->arithmetic == NULL) rs_problem_memory(problems);
 }

@@ -357,6 +357,9 @@ struct rs_model {
 rs_status rs_model_copy(rs_model *copy, const rs_model *from, rs_err *err) RS_NONNULL(1, 2);
 void rs_model_clear(rs_model *model) RS_NONNULL(1);
 
+/* Whether a model (NULL: none) publishes a recipe that turns pairs. */
+bool rs_model_turns(const rs_model *model);
+
 /* ---- token layout: which tokens are text, image, video ----------------------------------------------------------- */
 
 typedef enum rs_modality { RS_TEXT, RS_IMAGE, RS_VIDEO } rs_modality;

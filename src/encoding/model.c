@@ -11,3 +11,7 @@ void rs_model_clear(rs_model *model) {
   rs_recipe_clear(&model->published);
   *model = (rs_model){0};
 }
+
+bool rs_model_turns(const rs_model *model) {
+  return model != NULL && model->published.method != NULL && model->published.method->freq != NULL;
+}

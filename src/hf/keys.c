@@ -5,7 +5,7 @@
 #include <string.h>
 
 bool rs_hf_present(const rs_node *node) {
-  return node != NULL && !(node->kind == RS_SCALAR && !node->quoted && strcmp(node->text, "null") == 0);
+  return node != NULL && !rs_node_is_null(node);
 }
 
 const char *rs_hf_word(const rs_node *node) {

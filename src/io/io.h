@@ -42,8 +42,14 @@ rs_status rs_json_read(const char *text, size_t length, const char *name, rs_tre
     RS_NONNULL(1, 3, 4);
 void rs_tree_free(rs_tree *tree);
 
+/* The JSON of a file of at most `most` bytes. RS_IO as of rs_file_read. */
+rs_status rs_json_load(const char *file, size_t most, rs_tree **tree, rs_err *err) RS_NONNULL(1, 3);
+
 /* The child of a mapping called `key`, or NULL (also for NULL and for other kinds). Borrows. */
 const rs_node *rs_node_get(const rs_node *node, const char *key) RS_NONNULL(2);
+
+/* Whether a node is there, and the unquoted word null. */
+bool rs_node_is_null(const rs_node *node);
 
 /* Copies `from` (with children) into `*to`, which must be cleared or zero, and is cleared on failure. `file` names stay
  * borrowed from the tree of `from`. */

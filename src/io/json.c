@@ -230,3 +230,13 @@ rs_status rs_json_read_most(const char *text, size_t length, const char *name, s
 rs_status rs_json_read(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err) {
   return rs_json_read_most(text, length, name, RS_TREE_MAX_NODES, tree, err);
 }
+
+rs_status rs_json_load(const char *file, size_t most, rs_tree **tree, rs_err *err) {
+  char *text;
+  size_t length;
+  *tree = NULL;
+  RS_TRY(rs_file_read(file, most, &text, &length, err));
+  rs_status status = rs_json_read(text, length, file, tree, err);
+  free(text);
+  return status;
+}

@@ -32,6 +32,10 @@ const rs_node *rs_node_get(const rs_node *node, const char *key) {
   return NULL;
 }
 
+bool rs_node_is_null(const rs_node *node) {
+  return node != NULL && node->kind == RS_SCALAR && !node->quoted && strcmp(node->text, "null") == 0;
+}
+
 static rs_status copy_string(char **to, const char *from, rs_err *err) {
   if (!from) return RS_OK;
   *to = rs_strdup(from, err);

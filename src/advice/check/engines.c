@@ -1,68 +1,258 @@
-/* What engines and their releases derive from one config.json. */
+/* Which engines there are, which versions of each read a config.json alike, and what they derive from one. */
 #include "rules.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- lengths ----------------------------------------------------------------------------------------------------- */
+
+/* The least of the lengths that the file says. */
+static double least_length(const rs_checked *c) {
+  static const char *const keys[] = {
+      RS_MAXIMUM,       "n_positions", "max_seq_len", "seq_length", "max_target_positions", "max_sequence_length",
+      "max_seq_length", "seq_len"};
+  double least = NAN, own = rs_key_number(c->root, "model_max_length");
+  for (size_t i = 0; i < RS_COUNT(keys); i++) least = fmin(least, rs_key_number(c->root, keys[i]));
+  return isnan(own) ? least : own;
+}
+
+/* vllm/config/model.py: _get_and_verify_max_len. Gemma 3's maximum is scaled already. */
+static double vllm_length(const rs_checked *c, bool yarn_grows) {
+  double length = least_length(c), factor = 1, original = rs_key_number(c->root, RS_ORIGINAL);
+  for (size_t r = 0; r < c->rope_count && !rs_hf_is_of(c->family, "gemma3"); r++) {
+    const rs_rope_entry *rope = &c->ropes[r];
+    bool yarn = strcmp(rope->type, "yarn") == 0;
+    double given = rs_key_number(rope->node, "factor");
+    if (strcmp(rope->type, "longrope") == 0 && !isnan(original)) return original;
+    if (rs_word_among(rope->type, "su longrope llama3") || (yarn && !yarn_grows)) continue;
+    if (!isnan(given)) factor = given;
+    if (yarn) length = rs_node_number(rs_original_of(c, rope)); /* without it, vLLM stops */
+  }
+  return floor(length * factor);
+}
+
+static double vllm_new(const rs_checked *c) {
+  return vllm_length(c, false);
+}
+
+static double vllm_old(const rs_checked *c) {
+  return vllm_length(c, true);
+}
+
+/* sglang/srt/utils/hf_transformers: get_context_length. */
+static double sglang_length(const rs_checked *c) {
+  static const char *const keys[] = {"max_sequence_length", "seq_length", "max_seq_len", "model_max_length",
+                                     RS_MAXIMUM};
+  double length = NAN, factor = NAN;
+  for (size_t i = 0; i < RS_COUNT(keys) && isnan(length); i++) length = rs_key_number(c->root, keys[i]);
+  const rs_rope_entry *rope = c->rope_count == 1 && !c->ropes[0].layered ? &c->ropes[0] : NULL;
+  if (rope != NULL && rs_key(rope->node, RS_ORIGINAL) == NULL && strcmp(rope->type, "llama3") != 0)
+    factor = rs_key_number(rope->node, "factor");
+  return floor(length * (isnan(factor) ? 1 : factor));
+}
+
+/* The length of training that the converter writes. */
+static double llamacpp_length(const rs_checked *c) {
+  return rs_node_number(rs_maximum_of(c));
+}
+
+/* ---- engines and their versions ---------------------------------------------------------------------------------- */
+
+#define NO_KEYS "transformers decba1d2ea4e, modeling_rope_utils.py"
+#define VLLM_NEW "vLLM 0cd5784803d8, rotary_embedding; github.com/vllm-project/vllm/pull/56446"
+#define VLLM_OLD "vLLM 239b5ff30cf4, rotary_embedding, config/model.py"
+
+const rs_reader rs_readers[RS_CONFIG_ENGINES] = {
+    {{"transformers", "transformers", NO_KEYS, "all but YaRN with an original length: what is said here is said of it"},
+     .scope = RS_BUT_RELEASES,
+     .dialect = "hf"},
+    {{"transformers", "transformers 5 (and 4.56 on)", NO_KEYS ", pull request 40320",
+      "YaRN: the factor of the file, whatever its lengths say"},
+     .scope = RS_OF_RELEASES,
+     .dialect = "hf"},
+    {{"transformers", "transformers 4.51 to 4.55", "github.com/huggingface/transformers/issues/38224",
+      "YaRN: maximum over original length in the place of factor"},
+     .scope = RS_OF_RELEASES,
+     .dialect = "hf",
+     .numbers = RS_BY_RATIO},
+    {{"transformers", "transformers 4 up to 4.50", "github.com/huggingface/transformers/pull/36877",
+      "YaRN: the maximum in the place of the original length"},
+     .scope = RS_OF_RELEASES,
+     .dialect = "hf",
+     .numbers = RS_BY_MAXIMUM},
+    {{"transformers", "transformers before 5", "github.com/vllm-project/vllm/issues/42624",
+      "rope_parameters are not read: its class's base, and nothing scaled"},
+     .scope = RS_OF_PARAMETERS,
+     .dialect = "hf",
+     .before_5 = true},
+    {{"vllm", "vLLM", VLLM_OLD, "all but YaRN: its dialect"},
+     .scope = RS_BUT_YARN,
+     .dialect = "vllm",
+     .serves = true,
+     .length = vllm_old},
+    {{"vllm", "vLLM from #56446 (September 2026)", VLLM_NEW,
+      "YaRN: transformers' keys; attn_factor is not read; with M-RoPE the ramp is that of 4 L0"},
+     .scope = RS_OF_YARN,
+     .dialect = "hf",
+     .mrope_ramp = true,
+     .serves = true,
+     .length = vllm_new},
+    {{"vllm", "vLLM before #56446", VLLM_OLD, "its dialect; serves original length times factor"},
+     .scope = RS_OF_YARN,
+     .dialect = "vllm",
+     .serves = true,
+     .length = vllm_old},
+    {{"sglang", "SGLang", "sglang 108c36c00829, layers/rotary_embedding, utils/hf_transformers_utils.py",
+      "its dialect"},
+     .dialect = "sglang",
+     .serves = true,
+     .length = sglang_length},
+    {{"llamacpp", "llama.cpp", "llama.cpp c55d53acec86, ggml d99724f2b141", "its dialect"},
+     .dialect = "llamacpp",
+     .serves = true,
+     .length = llamacpp_length},
+    {{"gpt_oss", "gpt-oss's code", "gpt-oss 7b583341fe16, gpt_oss/torch/model.py", "its dialect"},
+     .dialect = "gpt_oss"},
+    {{"deepseek", "DeepSeek's code", "DeepSeek-V3 9b4e9788e4a3, inference/model.py", "its dialect"},
+     .dialect = "deepseek"},
+};
+
+const rs_config_engine *rs_config_engines(size_t index) {
+  return index < RS_CONFIG_ENGINES ? &rs_readers[index].engine : NULL;
+}
+
+/* ---- versions ---------------------------------------------------------------------------------------------------- */
+
+/* "4.52" and "2026-09-11" alike. */
+typedef struct version {
+  long parts[3];
+} version;
+
+/* Versions of an engine that its entry is of, both ends among them. vLLM's numbers end where it is not known which of
+ * them have the change; its dates do not. */
+static const struct {
+  size_t engine;
+  version from, to;
+} ranges[] = {
+    {0, {{4, 43, 0}}, {{5, 999, 0}}},      {1, {{4, 56, 0}}, {{5, 999, 0}}},     {2, {{4, 51, 0}}, {{4, 55, 999}}},
+    {3, {{4, 43, 0}}, {{4, 50, 999}}},     {4, {{4, 43, 0}}, {{4, 999, 0}}},     {5, {{0, 2, 0}}, {{0, 27, 999}}},
+    {5, {{2023, 10, 1}}, {{2999, 0, 0}}},  {6, {{2026, 9, 12}}, {{2999, 0, 0}}}, {7, {{0, 2, 0}}, {{0, 27, 999}}},
+    {7, {{2023, 10, 1}}, {{2026, 9, 11}}},
+};
+
+static int compare_versions(const version *a, const version *b) {
+  for (size_t i = 0; i < RS_COUNT(a->parts); i++)
+    if (a->parts[i] != b->parts[i]) return a->parts[i] < b->parts[i] ? -1 : 1;
+  return 0;
+}
+
+static bool read_version(const char *text, version *out) {
+  char *end = (char *)text;
+  *out = (version){{0}};
+  for (size_t i = 0; i < RS_COUNT(out->parts); i++) {
+    if (*text < '0' || *text > '9') return false;
+    out->parts[i] = strtol(text, &end, 10);
+    if (*end == '\0') return out->parts[i] >= 0;
+    if (*end != '.' && *end != '-') return false;
+    text = end + 1;
+  }
+  return false;
+}
+
+/* Whether the entry is of this version; one without ranges is of none that can be named. */
+static bool is_of(size_t engine, const version *v) {
+  for (size_t i = 0; i < RS_COUNT(ranges); i++)
+    if (ranges[i].engine == engine && compare_versions(&ranges[i].from, v) <= 0 &&
+        compare_versions(v, &ranges[i].to) <= 0)
+      return true;
+  return false;
+}
+
+static rs_status refuse_version(const char *name, const char *written, rs_err *err) {
+  if (strcmp(name, "transformers") == 0)
+    return rs_fail(err, RS_INPUT, "%s@%s: releases from 4.43 to 5 are known, as in transformers@4.52", name, written);
+  if (strcmp(name, "vllm") == 0)
+    return rs_fail(err, RS_INPUT,
+                   "%s@%s: versions up to 0.27 are known, later ones by date, as in vllm@2026-10-01: pull request "
+                   "56446 is of 2026-09-11",
+                   name, written);
+  return rs_fail(err, RS_INPUT, "%s@%s: one version of it is known (write %s)", name, written, name);
+}
+
+rs_status rs_config_engines_choose(const char *word, uint32_t *engines, rs_err *err) {
+  char name[32];
+  const char *names[RS_CONFIG_ENGINES], *at = strchr(word, '@');
+  size_t length = at != NULL ? (size_t)(at - word) : strlen(word), count = 0;
+  uint32_t named = 0, chosen = 0;
+  version v;
+  bool read = at != NULL && read_version(at + 1, &v);
+  snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), word);
+  for (size_t i = 0; i < RS_CONFIG_ENGINES; i++) {
+    const char *other = rs_readers[i].engine.name;
+    if (count == 0 || strcmp(names[count - 1], other) != 0) names[count++] = other;
+    if (strcmp(other, name) != 0) continue;
+    named |= (uint32_t)1 << i;
+    if (read && is_of(i, &v)) chosen |= (uint32_t)1 << i;
+  }
+  if (named == 0) {
+    const char *near = rs_suggest(name, names, count);
+    if (near != NULL) return rs_fail(err, RS_INPUT, "no engine %s (did you mean %s?)", word, near);
+    return rs_fail(err, RS_INPUT, "no engine %s (there are: transformers, vllm, sglang, llamacpp, gpt_oss, deepseek)",
+                   word);
+  }
+  if (at != NULL && chosen == 0) return refuse_version(name, at + 1, err);
+  *engines |= at != NULL ? chosen : named;
+  return RS_OK;
+}
 
 /* ---- who can have the file --------------------------------------------------------------------------------------- */
 
 /* Models for which an engine has code of its own, which multiplies cos and sin by what the file says: for DeepSeek-V4
  * by 1 (vLLM's and SGLang's deepseek_v4 set mscale to 0, DeepSeek's code has none), for Ministral 3 by llama.cpp's
  * yarn_log_multiplier, which its converter takes from mscale_all_dim. A dialect says nothing of them. */
-static const struct {
-  const char *family, *engine; /* NULL: every one */
-} exceptions[] = {{"deepseek_v4", NULL}, {"deepseek_ref", NULL}, {"ministral3", "llamacpp"}};
-
-static bool has_own_code(const rs_checked *checked, const char *engine) {
-  for (size_t i = 0; i < RS_COUNT(exceptions); i++)
-    if (strcmp(checked->family, exceptions[i].family) == 0 &&
-        (exceptions[i].engine == NULL || strcmp(engine, exceptions[i].engine) == 0))
-      return true;
-  return false;
+static bool has_own_code(const rs_checked *c, const char *engine) {
+  bool ministral = strcmp(c->family, "ministral3") == 0 && strcmp(engine, "llamacpp") == 0;
+  return ministral || rs_word_among(c->family, "deepseek_v4 deepseek_ref");
 }
 
-static bool has_dialect(const rs_checked *checked, const char *dialect) {
+static bool has_dialect(const rs_checked *c, const char *dialect) {
   size_t count;
   const rs_dialect *all = rs_dialects(&count);
   for (size_t i = 0; i < count; i++)
-    if (strcmp(all[i].name, dialect) == 0 && rs_dialect_fits(&all[i], checked->model->published.method)) return true;
+    if (strcmp(all[i].name, dialect) == 0 && rs_dialect_fits(&all[i], c->model->published.method)) return true;
   return false;
 }
 
-static bool is_yarn(const rs_checked *checked) {
-  return strcmp(checked->model->published.method->name, "yarn") == 0;
+static bool is_yarn(const rs_checked *c) {
+  return strcmp(c->model->published.method->name, "yarn") == 0;
 }
 
 /* Whether releases of transformers differ: YaRN with an original length. */
-static bool has_releases(const rs_checked *checked) {
-  return is_yarn(checked) && checked->rope_count == 1 && rs_original_of(checked, &checked->ropes[0]) != NULL &&
-         rs_maximum_of(checked) != NULL;
+static bool has_releases(const rs_checked *c) {
+  return is_yarn(c) && c->rope_count == 1 && rs_original_of(c, &c->ropes[0]) != NULL && rs_maximum_of(c) != NULL;
 }
 
 /* Classes that transformers 4.50 had, and that read rope_scaling by its shared functions. */
-bool rs_is_in_4_50(const rs_checked *checked) {
-  static const char *const families[] = {
-      "",           "cohere",    "cohere2",  "falcon",   "gemma",      "gemma2",    "gemma3", "gemma3_text",
-      "glm",        "gpt_neox",  "granite",  "llama",    "mistral",    "mixtral",   "mllama", "mllama_text_model",
-      "nemotron",   "olmo",      "olmo2",    "olmoe",    "persimmon",  "phi",       "phimoe", "qwen2",
-      "qwen2_5_vl", "qwen2_moe", "qwen2_vl", "stablelm", "starcoder2", "granitemoe"};
-  for (size_t i = 0; i < RS_COUNT(families); i++)
-    if (strcmp(checked->family, families[i]) == 0) return true;
-  return false;
+bool rs_is_in_4_50(const rs_checked *c) {
+  static const char families[] = "cohere cohere2 falcon gemma gemma2 gemma3 gemma3_text glm gpt_neox granite llama "
+                                 "mistral mixtral mllama mllama_text_model nemotron olmo olmo2 olmoe persimmon phi "
+                                 "phimoe qwen2 qwen2_5_vl qwen2_moe qwen2_vl stablelm starcoder2 granitemoe";
+  return *c->family == '\0' || rs_word_among(c->family, families);
 }
 
-bool rs_engine_reads(const rs_checked *checked, const rs_reader *reader) {
+bool rs_engine_reads(const rs_checked *c, const rs_reader *reader) {
   bool transformers = strcmp(reader->engine.name, "transformers") == 0;
-  if (!transformers && has_own_code(checked, reader->engine.name)) return false;
-  if (!has_dialect(checked, reader->dialect)) return false;
-  if (reader->numbers == RS_BY_MAXIMUM && !rs_is_in_4_50(checked)) return false;
+  if (!transformers && has_own_code(c, reader->engine.name)) return false;
+  if (!has_dialect(c, reader->dialect)) return false;
+  if (reader->numbers == RS_BY_MAXIMUM && !rs_is_in_4_50(c)) return false;
   switch (reader->scope) {
-  case RS_BUT_RELEASES: return !has_releases(checked);
-  case RS_OF_RELEASES: return has_releases(checked);
-  case RS_BUT_YARN: return !is_yarn(checked);
-  case RS_OF_YARN: return is_yarn(checked);
-  case RS_OF_PARAMETERS: return checked->before_5.kind_count > 0;
+  case RS_BUT_RELEASES: return !has_releases(c);
+  case RS_OF_RELEASES: return has_releases(c);
+  case RS_BUT_YARN: return !is_yarn(c);
+  case RS_OF_YARN: return is_yarn(c);
+  case RS_OF_PARAMETERS: return c->before_5.kind_count > 0;
   default: return true;
   }
 }
@@ -87,12 +277,12 @@ rs_status rs_spectrum_published(const rs_model *model, rs_spectrum *spectrum, rs
 }
 
 /* The model as the release takes its numbers. */
-static rs_status take_numbers(const rs_checked *checked, const rs_reader *reader, rs_model *model, rs_err *err) {
-  const rs_profile *old = &checked->before_5;
+static rs_status take_numbers(const rs_checked *c, const rs_reader *reader, rs_model *model, rs_err *err) {
+  const rs_profile *old = &c->before_5;
   rs_yarn_numbers taken = reader->numbers;
   if (reader->before_5) return rs_model_copy(model, &old->kinds[old->chosen].model, err);
-  double maximum = rs_node_number(rs_maximum_of(checked));
-  RS_TRY(rs_model_copy(model, checked->model, err));
+  double maximum = rs_node_number(rs_maximum_of(c));
+  RS_TRY(rs_model_copy(model, c->model, err));
   if (taken == RS_BY_FACTOR) return RS_OK;
   double ratio = maximum / (double)model->train_length;
   rs_status status = taken == RS_BY_RATIO ? rs_recipe_set_number(&model->published, "factor", ratio, err) : RS_OK;
@@ -102,28 +292,28 @@ static rs_status take_numbers(const rs_checked *checked, const rs_reader *reader
 }
 
 /* vLLM before its pull request 56446 leaves cos and sin as they are where apply_yarn_scaling is false. */
-static rs_status leave_magnitude(const rs_checked *checked, const rs_reader *reader, rs_model *model, rs_err *err) {
-  const char *flag = checked->rope_count > 0 ? rs_key_word(checked->ropes[0].node, "apply_yarn_scaling") : NULL;
-  bool left = flag != NULL && strcmp(flag, "false") == 0 && is_yarn(checked);
+static rs_status leave_magnitude(const rs_checked *c, const rs_reader *reader, rs_model *model, rs_err *err) {
+  const char *flag = c->rope_count > 0 ? rs_key_word(c->ropes[0].node, "apply_yarn_scaling") : NULL;
+  bool left = flag != NULL && strcmp(flag, "false") == 0 && is_yarn(c);
   if (!left || strcmp(reader->dialect, "vllm") != 0) return RS_OK;
-  double s = rs_factor_of(checked, &checked->ropes[0]), given = rs_key_number(checked->ropes[0].node, "attn_factor");
-  return rs_recipe_set_number(&model->published, "attn_factor",
-                              (isnan(given) ? 1 : given) / (s > 1 ? 0.1 * log(s) + 1 : 1), err);
+  double s = rs_factor_of(c, &c->ropes[0]), given = rs_key_number(c->ropes[0].node, "attn_factor");
+  return rs_recipe_set_number(&model->published, "attn_factor", (isnan(given) ? 1 : given) / rs_yarn_magnitude(1, s),
+                              err);
 }
 
 /* DeepSeek's models have a class of their own in vLLM, which its change of YaRN's left as it was. */
-static const char *dialect_of(const rs_checked *checked, const rs_reader *reader) {
-  const rs_value *softmax = rs_setting(&checked->model->published.settings, "mscale_softmax");
+static const char *dialect_of(const rs_checked *c, const rs_reader *reader) {
+  const rs_value *softmax = rs_setting(&c->model->published.settings, "mscale_softmax");
   bool latent = reader->mrope_ramp && softmax != NULL && softmax->set && softmax->number == 1;
   return latent ? "vllm" : reader->dialect;
 }
 
-rs_status rs_spectrum_read(const rs_checked *checked, const rs_reader *reader, rs_spectrum *spectrum, rs_err *err) {
+rs_status rs_spectrum_read(const rs_checked *c, const rs_reader *reader, rs_spectrum *spectrum, rs_err *err) {
   rs_model model;
-  const char *dialect = dialect_of(checked, reader);
+  const char *dialect = dialect_of(c, reader);
   bool plain = reader->mrope_ramp && dialect == reader->dialect;
-  RS_TRY(take_numbers(checked, reader, &model, err));
-  rs_status status = leave_magnitude(checked, reader, &model, err);
+  RS_TRY(take_numbers(c, reader, &model, err));
+  rs_status status = leave_magnitude(c, reader, &model, err);
   if (status == RS_OK) status = make_spectrum(&model, dialect, plain ? "vllm_mrope" : NULL, spectrum, err);
   rs_model_clear(&model);
   return status;
@@ -137,7 +327,7 @@ static bool same_factors(const rs_spectrum *a, const rs_spectrum *b) {
   return fabs(logits_b / logits_a - 1) <= equal && (whole || fabs(b->amp / a->amp - 1) <= equal);
 }
 
-static void compare(const rs_spectrum *ours, const rs_spectrum *theirs, rs_derivation *derivation) {
+static void put_difference(const rs_spectrum *ours, const rs_spectrum *theirs, rs_derivation *derivation) {
   rs_difference d = rs_spectrum_compare(ours, theirs, 1e-6);
   derivation->amp = theirs->amp;
   derivation->logit_factor = theirs->logit_factor;
@@ -146,29 +336,29 @@ static void compare(const rs_spectrum *ours, const rs_spectrum *theirs, rs_deriv
   derivation->differs = d.count > 0 || !same_factors(ours, theirs);
 }
 
-static rs_status derive(const rs_checked *checked, const rs_reader *reader, const rs_spectrum *ours,
+static rs_status derive(const rs_checked *c, const rs_reader *reader, const rs_spectrum *ours,
                         rs_derivation *derivation, rs_err *err) {
   rs_spectrum theirs = {0};
   rs_err why = {0};
-  rs_status status = rs_spectrum_read(checked, reader, &theirs, &why);
-  if (status == RS_OK) compare(ours, &theirs, derivation);
+  rs_status status = rs_spectrum_read(c, reader, &theirs, &why);
+  if (status == RS_OK) put_difference(ours, &theirs, derivation);
   rs_spectrum_clear(&theirs);
   if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
   if (status != RS_OK) rs_err_words(&why, derivation->refusal, sizeof derivation->refusal);
   return RS_OK;
 }
 
-rs_status rs_derivations_make(const rs_checked *checked, rs_derivations *derivations, rs_err *err) {
+rs_status rs_derivations_make(const rs_checked *c, rs_derivations *derivations, rs_err *err) {
   rs_spectrum ours = {0};
   derivations->count = 0;
-  RS_TRY(rs_spectrum_published(checked->model, &ours, err));
+  RS_TRY(rs_spectrum_published(c->model, &ours, err));
   rs_status status = RS_OK;
   for (size_t i = 0; i < RS_CONFIG_ENGINES && status == RS_OK; i++) {
     const rs_reader *reader = &rs_readers[i];
-    if (!rs_engine_reads(checked, reader)) continue;
+    if (!rs_engine_reads(c, reader)) continue;
     rs_derivation *derivation = &derivations->items[derivations->count++];
-    *derivation = (rs_derivation){.engine = i, .length = reader->length != NULL ? reader->length(checked) : NAN};
-    status = derive(checked, reader, &ours, derivation, err);
+    *derivation = (rs_derivation){.engine = i, .length = reader->length != NULL ? reader->length(c) : NAN};
+    status = derive(c, reader, &ours, derivation, err);
   }
   rs_spectrum_clear(&ours);
   return status;

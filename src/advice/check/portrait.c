@@ -80,11 +80,11 @@ rs_status rs_view_make(const rs_portrait *portrait, size_t length, rs_view *view
 
 /* ---- the parts of a portrait ------------------------------------------------------------------------------------- */
 
-static void fill_lengths(const rs_checked *checked, rs_portrait *portrait) {
-  portrait->maximum = rs_node_number(rs_maximum_of(checked));
-  portrait->original = rs_key_number(checked->root, "original_max_position_embeddings");
-  for (size_t r = 0; r < checked->rope_count && isnan(portrait->original); r++)
-    portrait->original = rs_node_number(rs_original_of(checked, &checked->ropes[r]));
+static void fill_lengths(const rs_checked *c, rs_portrait *portrait) {
+  portrait->maximum = rs_node_number(rs_maximum_of(c));
+  portrait->original = rs_key_number(c->root, "original_max_position_embeddings");
+  for (size_t r = 0; r < c->rope_count && isnan(portrait->original); r++)
+    portrait->original = rs_node_number(rs_original_of(c, &c->ropes[r]));
   portrait->trained = (size_t)rs_recipe_train_length(&portrait->recipe, portrait->model);
   portrait->served = portrait->model->max_length;
 }
@@ -100,14 +100,14 @@ static const char *temperature_of(const rs_settings *settings) {
 }
 
 /* The factor that the file gives, and what the formula gives in its place. */
-static rs_status fill_attention(const rs_checked *checked, rs_portrait *portrait, rs_err *err) {
+static rs_status fill_attention(const rs_checked *c, rs_portrait *portrait, rs_err *err) {
   rs_recipe recipe;
   rs_spectrum spectrum = {0};
   const rs_settings *settings = &portrait->recipe.settings;
   int given = rs_settings_find(settings, "attention_factor");
   portrait->attention_given = NAN;
-  for (size_t r = 0; r < checked->rope_count; r++) /* a model's code may set it, too */
-    if (given >= 0 && settings->values[given].set && !isnan(rs_key_number(checked->ropes[r].node, "attention_factor")))
+  for (size_t r = 0; r < c->rope_count; r++) /* a model's code may set it, too */
+    if (given >= 0 && settings->values[given].set && !isnan(rs_key_number(c->ropes[r].node, "attention_factor")))
       portrait->attention_given = settings->values[given].number;
   portrait->temperature = temperature_of(settings);
   RS_TRY(rs_recipe_copy(&recipe, &portrait->recipe, err));
@@ -170,41 +170,41 @@ static rs_status fill_near(rs_portrait *portrait, rs_err *err) {
 
 /* ---- portraits --------------------------------------------------------------------------------------------------- */
 
-static rs_status fill(const rs_checked *checked, const char *name, rs_portrait *portrait, rs_err *err) {
-  const rs_method *method = checked->model->published.method;
+static rs_status fill(const rs_checked *c, const char *name, rs_portrait *portrait, rs_err *err) {
+  const rs_method *method = c->model->published.method;
   if (method == NULL) return RS_OK;
-  RS_TRY(rs_recipe_copy(&portrait->recipe, &checked->model->published, err));
+  RS_TRY(rs_recipe_copy(&portrait->recipe, &c->model->published, err));
   RS_TRY(rs_recipe_resolve(&portrait->recipe, portrait->model, err));
   portrait->turns = method->freq != NULL && portrait->model->rotary_dim > 1;
   if (!portrait->turns) return RS_OK;
-  fill_lengths(checked, portrait);
+  fill_lengths(c, portrait);
   if (portrait->trained < 1 || portrait->served < 1)
     return rs_fail(err, RS_INPUT,
                    "%s: has no max_position_embeddings, and its class no default: which length was it trained at?",
                    name);
-  RS_TRY(fill_attention(checked, portrait, err));
+  RS_TRY(fill_attention(c, portrait, err));
   RS_TRY(fill_pairs(portrait, err));
   RS_TRY(fill_reaches(portrait, err));
   RS_TRY(fill_near(portrait, err));
-  return rs_derivations_make(checked, &portrait->engines, err);
+  return rs_derivations_make(c, &portrait->engines, err);
 }
 
 rs_status rs_portrait_read(const char *text, size_t length, const char *name, const char *layers, rs_portrait *portrait,
                            rs_err *err) {
-  rs_checked checked;
+  rs_checked c;
   *portrait = (rs_portrait){0};
-  RS_TRY(rs_checked_read(text, length, name, &checked, err));
-  portrait->profile = checked.profile; /* which owns the models */
-  checked.profile = (rs_profile){0};
-  rs_status status = checked.unread.status;
-  if (status != RS_OK) status = rs_fail(err, status, "%s", checked.unread.message);
+  RS_TRY(rs_checked_read(text, length, name, &c, err));
+  portrait->profile = c.profile; /* which owns the models */
+  c.profile = (rs_profile){0};
+  rs_status status = c.unread.status;
+  if (status != RS_OK) status = rs_fail(err, status, "%s", c.unread.message);
   if (status == RS_OK) status = rs_profile_find(&portrait->profile, layers, &portrait->kind, err);
   if (status == RS_OK) {
-    checked.model = portrait->model = &portrait->profile.kinds[portrait->kind].model;
-    status = fill(&checked, name, portrait, err);
+    c.model = portrait->model = &portrait->profile.kinds[portrait->kind].model;
+    status = fill(&c, name, portrait, err);
   }
   if (status != RS_OK) rs_portrait_clear(portrait);
-  rs_checked_clear(&checked);
+  rs_checked_clear(&c);
   return status;
 }
 

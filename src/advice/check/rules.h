@@ -10,12 +10,13 @@ typedef struct rs_rope_entry {
   const rs_node *node;
   char path[96];                /* "rope_parameters.full_attention" */
   const char *type;             /* rope_type, else type; "default" where neither is a word */
-  const rs_hf_rope_type *known; /* NULL: no type that is known here */
+  const rs_hf_rope_type *known; /* as the class reads it; NULL: no type that is known here */
+  bool typed, layered;          /* it has a type; it is of a type of layers */
 } rs_rope_entry;
 
 enum { RS_ROPE_ENTRIES = 16 };
 
-/* A config.json. Release with rs_checked_clear. */
+/* A config.json, and what is found in it. Release with rs_checked_clear. */
 typedef struct rs_checked {
   rs_tree *tree;
   const rs_node *top, *root; /* the file; the mapping of it that holds the text model's fields */
@@ -28,29 +29,43 @@ typedef struct rs_checked {
                             where the file does not depend on that */
   uint32_t engines;      /* that are asked about; 0: none in particular */
   rs_err unread;         /* why it cannot be, a line for each problem; status RS_OK */
+  const struct rs_check_row *rows; /* of the file that is at work, among which its codes are */
+  rs_findings *findings;
+  char fix[320]; /* of the finding that is being made */
+  rs_err *err;   /* RS_MEMORY once something failed, after which nothing more is found */
 } rs_checked;
 
 /* RS_INPUT where the text is no JSON object. Cleared on failure. */
-rs_status rs_checked_read(const char *text, size_t length, const char *name, rs_checked *checked, rs_err *err);
-void rs_checked_clear(rs_checked *checked);
+rs_status rs_checked_read(const char *text, size_t length, const char *name, rs_checked *c, rs_err *err);
+void rs_checked_clear(rs_checked *c);
 
-/* The rules of one file and what finds them. */
-typedef struct rs_rule_group {
-  const rs_rule *rules;
-  size_t count;
-  rs_status (*find)(const rs_checked *checked, rs_findings *findings, rs_err *err);
-} rs_rule_group;
+/* ---- rules ------------------------------------------------------------------------------------------------------- */
 
-extern const rs_rule_group rs_rules_type, rs_rules_lengths, rs_rules_attention, rs_rules_geometry, rs_rules_positions,
-    rs_rules_engines, rs_rules_cache, rs_rules_layers, rs_rules_reading;
+/* A rule and what finds it, where no other rule's does: in each rope dictionary, or in the file. */
+typedef struct rs_check_row {
+  rs_rule rule;
+  void (*in_rope)(rs_checked *c, const rs_rope_entry *rope);
+  const char *types; /* of the dictionaries that it looks at, with spaces between; NULL: all */
+  void (*in_file)(rs_checked *c);
+  bool by_engine;     /* a warning where engines are asked about, else a note */
+  const char *former; /* the rule's name in earlier releases; NULL: the same */
+} rs_check_row;
 
-/* Adds a finding at the value of `node` (NULL: of the file), with `key` as its path (NULL: the node's own), what is to
- * be done (NULL: nothing), and what is wrong. */
-rs_status rs_find(rs_findings *findings, const rs_rule *rule, const rs_node *node, const char *key, const char *fix,
-                  rs_err *err, const char *format, ...) RS_PRINTF(7, 8);
+#define RS_RULE(code_, name_, severity_, summary_, reference_)                                                         \
+  .rule = {.code = (code_), .name = (name_), .severity = (severity_), .summary = (summary_), .reference = (reference_)}
 
-/* The same as a warning where engines are asked about, else a note. */
-void rs_raise(const rs_checked *checked, rs_findings *findings);
+/* The rows of one file; they end at a rule without a code. */
+extern const rs_check_row rs_rules_dictionary[], rs_rules_lengths[], rs_rules_model[], rs_rules_engines[],
+    rs_rules_layers[];
+
+/* Adds a finding of the rule with this code, one of the same file, at a value (NULL: of the file; RS_MISSING: a key
+ * that is not there), with what is to be done (NULL: nothing), and what is wrong. */
+rs_finding *rs_find(rs_checked *c, const char *code, const rs_node *node, const char *fix, const char *format, ...)
+    RS_PRINTF(5, 6);
+#define RS_MISSING(name) (&(const rs_node){.key = (char *)(name)})
+
+/* What is to be done, in words that last until the next finding. */
+const char *rs_fix(rs_checked *c, const char *format, ...) RS_PRINTF(2, 3);
 
 /* ---- engines ----------------------------------------------------------------------------------------------------- */
 
@@ -73,37 +88,36 @@ typedef struct rs_reader {
   rs_engine_scope scope;
   const char *dialect;
   rs_yarn_numbers numbers;
-  bool before_5;   /* rope_parameters are not read */
-  bool mrope_ramp; /* with M-RoPE the ramp is that of 4 L0, which the dialect has not */
-  bool serves;     /* people serve with it: what it reads otherwise is told of any file */
-  double (*length)(const rs_checked *checked);
+  bool before_5;                         /* rope_parameters are not read */
+  bool mrope_ramp;                       /* with M-RoPE the ramp is that of 4 L0, which the dialect has not */
+  bool serves;                           /* people serve with it: what it reads otherwise is told of any file */
+  double (*length)(const rs_checked *c); /* tokens that it serves unless it is told otherwise; NaN: not said */
 } rs_reader;
 extern const rs_reader rs_readers[RS_CONFIG_ENGINES];
 
 /* Whether an engine can have the file, in the versions that the entry is of. The file must have a model. */
-bool rs_engine_reads(const rs_checked *checked, const rs_reader *reader);
+bool rs_engine_reads(const rs_checked *c, const rs_reader *reader);
 
 /* Whether transformers up to 4.50 had the model. */
-bool rs_is_in_4_50(const rs_checked *checked);
+bool rs_is_in_4_50(const rs_checked *c);
 
 /* The published recipe of a model at its longest length, as transformers 5 has it, and as an engine does. RS_INPUT,
  * RS_DOMAIN where it has no such thing. */
 rs_status rs_spectrum_published(const rs_model *model, rs_spectrum *spectrum, rs_err *err);
-rs_status rs_spectrum_read(const rs_checked *checked, const rs_reader *reader, rs_spectrum *spectrum, rs_err *err);
+rs_status rs_spectrum_read(const rs_checked *c, const rs_reader *reader, rs_spectrum *spectrum, rs_err *err);
 
 /* What each engine derives from a file whose model turns pairs. */
-rs_status rs_derivations_make(const rs_checked *checked, rs_derivations *derivations, rs_err *err);
-
-/* Tokens that engines serve unless they are told otherwise; NaN where the file does not say. */
-double rs_length_vllm(const rs_checked *checked);
-double rs_length_vllm_before(const rs_checked *checked);
-double rs_length_sglang(const rs_checked *checked);
-double rs_length_llamacpp(const rs_checked *checked);
+rs_status rs_derivations_make(const rs_checked *c, rs_derivations *derivations, rs_err *err);
 
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
 
-/* The key of a mapping where it is there and not null, else NULL. Borrows. */
+#define RS_MAXIMUM "max_position_embeddings"
+#define RS_ORIGINAL "original_" RS_MAXIMUM
+
+/* The key of a mapping where it is there and not null, else NULL; the first such of several, with spaces between.
+ * Borrows. */
 const rs_node *rs_key(const rs_node *mapping, const char *key);
+const rs_node *rs_key_any(const rs_node *mapping, const char *keys);
 
 /* Its number, NaN where it is none. */
 double rs_key_number(const rs_node *mapping, const char *key);
@@ -112,17 +126,17 @@ double rs_node_number(const rs_node *node);
 /* Its word, or NULL. */
 const char *rs_key_word(const rs_node *mapping, const char *key);
 
-/* "rope_scaling.factor". */
-rs_path rs_key_path(const rs_rope_entry *rope, const char *key);
+/* A list, or NULL. */
+const rs_node *rs_key_list(const rs_node *mapping, const char *key);
 
 /* max_position_embeddings under its several names, and original_max_position_embeddings, which the dictionary may hold
  * or the file; NULL. */
-const rs_node *rs_maximum_of(const rs_checked *checked);
-const rs_node *rs_original_of(const rs_checked *checked, const rs_rope_entry *rope);
+const rs_node *rs_maximum_of(const rs_checked *c);
+const rs_node *rs_original_of(const rs_checked *c, const rs_rope_entry *rope);
 
 /* L0 and s as transformers takes them from the numbers of a YaRN, LongRoPE or Llama-3 dictionary: the original length,
  * else the maximum; the factor, else their ratio. NaN where the file does not say. */
-double rs_trained_of(const rs_checked *checked, const rs_rope_entry *rope);
-double rs_factor_of(const rs_checked *checked, const rs_rope_entry *rope);
+double rs_trained_of(const rs_checked *c, const rs_rope_entry *rope);
+double rs_factor_of(const rs_checked *c, const rs_rope_entry *rope);
 
 #endif

@@ -1,54 +1,24 @@
-/* RS6: what engines and their releases make of the file that is not the same. */
+/* RS6: what engines and their releases make of the file that is not the same. RS7: lengths at which rotated keys, or
+ * the arithmetic, no longer fit. */
 #include "rules.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { DIFFERS, CANNOT, RELEASES, LAYERED_TRUNCATE, LENGTHS, WIDTH, ALL_LAYERS };
-
-static const rs_rule rules[] = {
-    [ALL_LAYERS] =
-        {"RS607", "olmo3-layers-of-a-release", RS_NOTE,
-         "transformers 5.0 to 5.12 turned OLMo 3's layers with a window by the recipe of the others: a warning "
-         "where --engine names it",
-         "github.com/huggingface/transformers/pull/46911"},
-    [DIFFERS] = {"RS601", "engines-differ", RS_NOTE,
-                 "an engine makes other frequencies or another attention factor of the file than transformers: a "
-                 "warning where --engine names it",
-                 "docs/dialects.md"},
-    [CANNOT] = {"RS602", "engine-cannot", RS_NOTE,
-                "an engine has no way to say what the file says: a warning where --engine names it",
-                "docs/dialects.md"},
-    [RELEASES] = {"RS603", "releases-differ", RS_NOTE,
-                  "transformers up to 4.50 left the original length unread, and 4.51 to 4.55 took the ratio of the "
-                  "lengths for the factor",
-                  "github.com/huggingface/transformers/issues/38224, /pull/40320"},
-    [LAYERED_TRUNCATE] = {"RS604", "truncate-by-layers", RS_WARNING,
-                          "transformers 5 does not read truncate where rope_parameters differ by type of layers",
-                          "transformers decba1d2ea4e, modeling_rope_utils.py:474"},
-    [LENGTHS] = {"RS605", "served-lengths-differ", RS_NOTE,
-                 "unless it is told otherwise, an engine serves another length than the file is for: a warning where "
-                 "--engine names it",
-                 "vLLM, config/model.py: _get_and_verify_max_len; github.com/vllm-project/vllm/pull/56446; SGLang, "
-                 "get_context_length"},
-    [WIDTH] =
-        {"RS606", "rotary-dim-unread", RS_NOTE,
-         "transformers before its pull request 48486 did not read rotary_dim of this class, and turned whole heads",
-         "github.com/huggingface/transformers/pull/48486"},
-};
-
 /* ---- frequencies and factors ------------------------------------------------------------------------------------- */
 
-/* What is said of an engine, and of those that do the same. */
+/* What is said of an engine, and of those that do the same; code NULL: it does what transformers does, or is not
+ * spoken of. */
 typedef struct opinion {
-  const rs_rule *rule;
+  const char *code;
   char text[360];
 } opinion;
 
 /* Whether an engine is spoken of: one that was asked about, or that people serve with. */
-static bool is_asked(const rs_checked *checked, size_t engine) {
-  return checked->engines != 0 ? (checked->engines >> engine & 1) != 0 : rs_readers[engine].serves;
+static bool is_asked(const rs_checked *c, size_t engine) {
+  bool asked = c->engines != 0 ? (c->engines >> engine & 1) != 0 : rs_readers[engine].serves;
+  return asked && rs_engine_reads(c, &rs_readers[engine]);
 }
 
 static void put_difference(const rs_spectrum *ours, const rs_spectrum *theirs, opinion *out) {
@@ -64,184 +34,237 @@ static void put_difference(const rs_spectrum *ours, const rs_spectrum *theirs, o
   if (ours->logit_factor != theirs->logit_factor)
     snprintf(softmax, sizeof softmax, "%sthe softmax scale by %.6g, not %.6g", *frequencies || *factors ? "; " : "",
              theirs->logit_factor, ours->logit_factor);
-  out->rule = &rules[DIFFERS];
+  out->code = "RS601";
   snprintf(out->text, sizeof out->text, "%s%s%s", frequencies, factors, softmax);
 }
 
-/* `out` without a rule: it does what transformers does, or is not spoken of. */
-static rs_status ask(const rs_checked *checked, size_t engine, const rs_spectrum *ours, opinion *out, rs_err *err) {
+static void ask(rs_checked *c, size_t engine, const rs_spectrum *ours, opinion *out) {
   rs_spectrum theirs = {0};
   rs_err why = {0};
-  *out = (opinion){0};
-  if (!is_asked(checked, engine) || !rs_engine_reads(checked, &rs_readers[engine])) return RS_OK;
-  rs_status status = rs_spectrum_read(checked, &rs_readers[engine], &theirs, &why);
-  if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
+  if (!is_asked(c, engine)) return;
+  rs_status status = rs_spectrum_read(c, &rs_readers[engine], &theirs, &why);
   if (status == RS_OK) {
     put_difference(ours, &theirs, out);
+  } else if (status == RS_MEMORY) {
+    (void)rs_fail(c->err, RS_MEMORY, "%s", why.message);
   } else {
-    out->rule = &rules[CANNOT];
+    out->code = "RS602";
     rs_shorten(why.message, sizeof out->text, out->text);
   }
   rs_spectrum_clear(&theirs);
-  return RS_OK;
 }
 
 /* One finding for all that do the same. */
-static rs_status tell(const rs_checked *checked, opinion *opinions, size_t first, rs_findings *findings, rs_err *err) {
-  const rs_node *node = checked->rope_count > 0 ? checked->ropes[0].node : NULL;
-  const char *path = checked->rope_count > 0 ? checked->ropes[0].path : NULL;
+static void tell(rs_checked *c, opinion *opinions, size_t first) {
   char names[200];
   int used = snprintf(names, sizeof names, "%s", rs_readers[first].engine.title);
   for (size_t i = first + 1; i < RS_CONFIG_ENGINES; i++) {
-    if (opinions[i].rule != opinions[first].rule || strcmp(opinions[i].text, opinions[first].text) != 0) continue;
+    bool same = opinions[i].code == opinions[first].code && strcmp(opinions[i].text, opinions[first].text) == 0;
+    if (!same) continue;
     used += snprintf(names + used, sizeof names - (size_t)used, ", %s", rs_readers[i].engine.title);
-    opinions[i].rule = NULL;
+    opinions[i].code = NULL;
   }
-  const char *fix = rs_readers[first].before_5
-                        ? "write rope_theta and rope_scaling beside rope_parameters: releases before 5 read these"
-                        : NULL;
-  RS_TRY(rs_find(findings, opinions[first].rule, node, path, fix, err, "%s: %s", names, opinions[first].text));
-  rs_raise(checked, findings);
-  return RS_OK;
+  rs_find(c, opinions[first].code, c->rope_count > 0 ? c->ropes[0].node : NULL,
+          rs_readers[first].before_5
+              ? "write rope_theta and rope_scaling beside rope_parameters: releases before 5 read these"
+              : NULL,
+          "%s: %s", names, opinions[first].text);
 }
 
-static rs_status find_differences(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+static void find_differences(rs_checked *c) {
   rs_spectrum ours = {0};
   rs_err why = {0};
   opinion opinions[RS_CONFIG_ENGINES] = {{0}};
-  rs_status status = rs_spectrum_published(checked->model, &ours, &why);
-  if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
-  if (status != RS_OK) return RS_OK; /* what is wrong with it has been said */
-  for (size_t i = 0; i < RS_CONFIG_ENGINES && status == RS_OK; i++) status = ask(checked, i, &ours, &opinions[i], err);
-  for (size_t i = 0; i < RS_CONFIG_ENGINES && status == RS_OK; i++)
-    if (opinions[i].rule != NULL) status = tell(checked, opinions, i, findings, err);
+  if (!rs_model_turns(c->model)) return;
+  rs_status status = rs_spectrum_published(c->model, &ours, &why);
+  if (status == RS_MEMORY) (void)rs_fail(c->err, RS_MEMORY, "%s", why.message);
+  if (status != RS_OK) return; /* what is wrong with it has been said */
+  for (size_t i = 0; i < RS_CONFIG_ENGINES; i++) ask(c, i, &ours, &opinions[i]);
+  for (size_t i = 0; i < RS_CONFIG_ENGINES; i++)
+    if (opinions[i].code != NULL) tell(c, opinions, i);
   rs_spectrum_clear(&ours);
-  return status;
 }
 
 /* ---- lengths ----------------------------------------------------------------------------------------------------- */
 
-/* Whether each dictionary has a type, without which engines stop. */
-static bool has_types(const rs_checked *checked) {
-  for (size_t r = 0; r < checked->rope_count; r++) {
-    const rs_node *node = checked->ropes[r].node;
-    bool typed = rs_key(node, "rope_type") != NULL || rs_key(node, "type") != NULL;
-    if (!typed && !isnan(rs_key_number(node, "factor"))) return false;
-  }
-  return true;
-}
-
-static rs_status find_lengths(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+static void find_lengths(rs_checked *c) {
   char names[320] = "";
-  double meant = (double)checked->model->max_length;
+  bool typed = rs_model_turns(c->model); /* engines stop at a dictionary without a type */
   int used = 0;
-  for (size_t i = 0; i < RS_CONFIG_ENGINES && has_types(checked); i++) {
+  for (size_t r = 0; r < c->rope_count; r++)
+    typed &= c->ropes[r].typed || isnan(rs_key_number(c->ropes[r].node, "factor"));
+  double meant = typed ? (double)c->model->max_length : 0;
+  for (size_t i = 0; i < RS_CONFIG_ENGINES && meant > 0; i++) {
     const rs_reader *reader = &rs_readers[i];
-    if (reader->length == NULL || !is_asked(checked, i) || !rs_engine_reads(checked, reader)) continue;
-    double length = reader->length(checked);
-    if (isnan(length) || length == meant || meant == 0) continue;
+    double length = reader->length != NULL && is_asked(c, i) ? reader->length(c) : NAN;
+    if (isnan(length) || length == meant) continue;
     used += snprintf(names + used, sizeof names - (size_t)used, "%s%s%s %.0f", used > 0 ? ", " : "",
                      reader->engine.title, used > 0 ? "" : " serves", length);
   }
-  if (used == 0) return RS_OK;
-  char fix[160];
-  snprintf(fix, sizeof fix,
-           "give it: --max-model-len (vLLM), --context-length (SGLang), -c "
-           "(llama.cpp) %.0f",
-           meant);
-  RS_TRY(rs_find(findings, &rules[LENGTHS], rs_maximum_of(checked), NULL, fix, err,
-                 "the file is for %.0f tokens; where no length is given to it, %s", meant, names));
-  rs_raise(checked, findings);
-  return RS_OK;
+  if (used > 0)
+    rs_find(c, "RS605", rs_maximum_of(c),
+            rs_fix(c, "give it: --max-model-len (vLLM), --context-length (SGLang), -c (llama.cpp) %.0f", meant),
+            "the file is for %.0f tokens; where no length is given to it, %s", meant, names);
 }
 
 /* ---- releases ---------------------------------------------------------------------------------------------------- */
 
-static rs_status find_releases(const rs_checked *checked, const rs_rope_entry *rope, rs_findings *findings,
-                               rs_err *err) {
-  const rs_node *original = rs_original_of(checked, rope), *maximum = rs_maximum_of(checked);
+static void find_releases(rs_checked *c, const rs_rope_entry *rope) {
+  const rs_node *original = rs_original_of(c, rope), *maximum = rs_maximum_of(c);
   double factor = rs_key_number(rope->node, "factor");
   double ratio = rs_node_number(maximum) / rs_node_number(original);
-  if (rope->known == NULL || strcmp(rope->known->type, "yarn") != 0 || original == NULL) return RS_OK;
-  if (checked->engines != 0) return RS_OK; /* what the one that is asked about does has been said */
+  if (original == NULL || c->engines != 0) return; /* what the one that is asked about does has been said */
   if (ratio == 1 && factor > 1)
-    return rs_find(findings, &rules[RELEASES], original, NULL, NULL, err,
-                   "the original length is max_position_embeddings: transformers 4.51 to 4.55 took their ratio 1 for "
-                   "the factor and scaled nothing; others take the factor %g",
-                   factor);
-  if (!(ratio > 1) || !rs_is_in_4_50(checked)) return RS_OK;
-  return rs_find(findings, &rules[RELEASES], original, NULL, NULL, err,
-                 "transformers up to 4.50 took max_position_embeddings = %s for the length of training, not %s",
-                 maximum->text, original->text);
+    rs_find(c, "RS603", original, NULL,
+            "the original length is max_position_embeddings: transformers 4.51 to 4.55 took their ratio 1 for the "
+            "factor and scaled nothing; others take the factor %g",
+            factor);
+  else if (ratio > 1 && rs_is_in_4_50(c))
+    rs_find(c, "RS603", original, NULL,
+            "transformers up to 4.50 took max_position_embeddings = %s for the length of training, not %s",
+            maximum->text, original->text);
 }
 
-static bool asks_transformers_5(const rs_checked *checked) {
-  enum { BUT_YARN, YARN }; /* its first two entries */
-  return checked->engines == 0 || (checked->engines & (1u << BUT_YARN | 1u << YARN)) != 0;
+static void find_truncate(rs_checked *c, const rs_rope_entry *rope) {
+  const char *truncate = rs_key_word(rope->node, "truncate");
+  if (rope->layered && truncate != NULL && strcmp(truncate, "false") == 0)
+    rs_find(
+        c, "RS604", rs_key(rope->node, "truncate"), NULL,
+        "transformers 5 rounds the ends of the ramp all the same: it looks for truncate beside the types of layers");
 }
 
-/* OLMo 3's layers with a window turn plainly; releases 5.0 to 5.12 had one table for all layers. */
-static rs_status find_all_layers(const rs_checked *checked, rs_findings *findings, rs_err *err) {
-  const rs_profile *profile = &checked->profile;
-  if (!rs_hf_is_of(checked->family, "olmo3") || checked->rope_count != 1 || !asks_transformers_5(checked)) return RS_OK;
-  if (strchr(checked->ropes[0].path, '.') != NULL)
-    return RS_OK; /* by type of layers: that is read by later ones alone */
+/* OLMo 3's layers with a window turn plainly; releases 5.0 to 5.12 had one table for all layers. Dictionaries by type
+ * of layers are read by later ones alone. */
+static void find_all_layers(rs_checked *c) {
+  enum { TRANSFORMERS_5 = 3 }; /* the bits of its first two entries */
+  const rs_profile *profile = &c->profile;
+  bool asked = c->engines == 0 || (c->engines & TRANSFORMERS_5) != 0;
+  if (!rs_hf_is_of(c->family, "olmo3") || c->rope_count != 1 || !asked || c->ropes[0].layered) return;
   for (size_t k = 0; k < profile->kind_count; k++) {
     const rs_layer_kind *kind = &profile->kinds[k];
     rs_spectrum plain = {0}, scaled = {0};
     rs_err why = {0};
+    opinion found = {0};
     if (kind->mask.window == 0 || rs_layers_turn_alike(kind, &profile->kinds[profile->chosen])) continue;
     rs_status status = rs_spectrum_published(&kind->model, &plain, &why);
-    if (status == RS_OK) status = rs_spectrum_published(checked->model, &scaled, &why);
-    opinion found = {0};
+    if (status == RS_OK) status = rs_spectrum_published(c->model, &scaled, &why);
     if (status == RS_OK) put_difference(&plain, &scaled, &found);
     rs_spectrum_clear(&plain);
     rs_spectrum_clear(&scaled);
-    if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "out of memory");
-    if (found.rule == NULL) continue;
-    RS_TRY(rs_find(findings, &rules[ALL_LAYERS], checked->ropes[0].node, checked->ropes[0].path,
-                   "use transformers 5.13 or later, or 4.57", err,
-                   "transformers 5.0 to 5.12 turn the %s layers, too, as %s says for the others: %s", kind->name,
-                   checked->ropes[0].path, found.text));
-    rs_raise(checked, findings);
+    if (status == RS_MEMORY) (void)rs_fail(c->err, RS_MEMORY, "out of memory");
+    if (found.code != NULL)
+      rs_find(c, "RS607", c->ropes[0].node, "use transformers 5.13 or later, or 4.57",
+              "transformers 5.0 to 5.12 turn the %s layers, too, as %s says for the others: %s", kind->name,
+              c->ropes[0].path, found.text);
   }
-  return RS_OK;
 }
 
 /* MiniMax-M2's width, as it is published. */
-static rs_status find_width(const rs_checked *checked, rs_findings *findings, rs_err *err) {
-  const rs_node *node = rs_key(checked->root, "rotary_dim");
-  const rs_model *model = checked->model;
-  if (node == NULL || model == NULL || strcmp(checked->family, "minimax_m2") != 0) return RS_OK;
-  if (rs_key(checked->root, "partial_rotary_factor") != NULL || model->rotary_dim == model->head_dim) return RS_OK;
-  char fix[120], share[RS_NUMBER_CHARS];
-  (void)rs_number_format((double)model->rotary_dim / (double)model->head_dim, share);
-  snprintf(fix, sizeof fix, "add \"partial_rotary_factor\": %s, which all releases read", share);
-  return rs_find(
-      findings, &rules[WIDTH], node, NULL, fix, err,
-      "transformers before its pull request 48486 (September 2026) did not read rotary_dim = %s, and turned all "
-      "%zu dims of a head",
-      node->text, model->head_dim);
+static void find_width(rs_checked *c) {
+  const rs_node *node = rs_key(c->root, "rotary_dim");
+  const rs_model *model = c->model;
+  char share[RS_NUMBER_CHARS];
+  if (node == NULL || model == NULL || strcmp(c->family, "minimax_m2") != 0) return;
+  if (rs_key(c->root, "partial_rotary_factor") != NULL || model->rotary_dim == model->head_dim) return;
+  rs_number_format((double)model->rotary_dim / (double)model->head_dim, share);
+  rs_find(c, "RS606", node, rs_fix(c, "add \"partial_rotary_factor\": %s, which all releases read", share),
+          "transformers before its pull request 48486 (September 2026) did not read rotary_dim = %s, and turned all "
+          "%zu dims of a head",
+          node->text, model->head_dim);
 }
 
-static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *err) {
-  const rs_model *model = checked->model;
-  bool turns = model != NULL && model->published.method != NULL && model->published.method->freq != NULL;
-  if (turns) RS_TRY(find_differences(checked, findings, err));
-  if (turns) RS_TRY(find_lengths(checked, findings, err));
-  RS_TRY(find_width(checked, findings, err));
-  RS_TRY(find_all_layers(checked, findings, err));
-  for (size_t r = 0; r < checked->rope_count; r++) {
-    const rs_rope_entry *rope = &checked->ropes[r];
-    const char *truncate = rs_key_word(rope->node, "truncate");
-    RS_TRY(find_releases(checked, rope, findings, err));
-    if (strchr(rope->path, '.') == NULL || truncate == NULL || strcmp(truncate, "false") != 0) continue;
-    rs_path path = rs_key_path(rope, "truncate");
-    RS_TRY(rs_find(findings, &rules[LAYERED_TRUNCATE], rs_key(rope->node, "truncate"), path.text, NULL, err,
-                   "transformers 5 rounds the ends of the ramp all the same: it looks for truncate beside the types of "
-                   "layers"));
-  }
-  return RS_OK;
+/* ---- what is cached, and computed -------------------------------------------------------------------------------- */
+
+/* Tokens that the file gives, else its class; 0 where neither does. */
+static double tokens_of(const rs_checked *c, double given) {
+  return !isnan(given) ? given : c->model != NULL ? (double)c->model->train_length : 0;
 }
 
-const rs_rule_group rs_rules_engines = {rules, RS_COUNT(rules), find};
+static void find_switch(rs_checked *c, const rs_rope_entry *rope) {
+  double tokens = tokens_of(c, rs_trained_of(c, rope));
+  if (tokens != 0)
+    rs_find(c, "RS701", rope->node, NULL,
+            "past %.0f tokens long_factor takes the place of short_factor: transformers switches within a sequence, "
+            "keys cached before keep the other table; vLLM and llama.cpp choose once, by the length they are started "
+            "with, SGLang for each batch",
+            tokens);
+}
+
+/* Transformers' base grows from max_position_embeddings on: it allows an original length beside it, and does not read
+ * it. */
+static void find_dynamic(rs_checked *c, const rs_rope_entry *rope) {
+  double tokens = tokens_of(c, rs_node_number(rs_maximum_of(c)));
+  bool original = rs_original_of(c, rope) != NULL;
+  if (tokens != 0 && rs_key(rope->node, "alpha") == NULL)
+    rs_find(c, "RS702", rope->node, NULL,
+            "past %.0f tokens the base grows with each token%s: keys cached before keep the smaller base; vLLM takes "
+            "the base of the longest length for all, so short inputs are scaled too",
+            tokens, original ? " (original_max_position_embeddings is not read for this type)" : "");
+}
+
+/* The largest error of an angle that is the product of a frequency and a position in float32, rad: of the last ones.
+ */
+static void find_float32(rs_checked *c) {
+  enum { POSITIONS = 64 };
+  const double told = 0.01; /* rad: a hundredth of a token's turn of the fastest pair */
+  const rs_model *model = c->model;
+  double worst = 0;
+  for (size_t i = 1; rs_model_turns(model) && i <= POSITIONS && i < model->max_length; i++)
+    for (size_t j = 0; j < model->rotary_dim / 2; j++) {
+      double omega = pow(model->rope_theta, -2.0 * (double)j / (double)model->rotary_dim);
+      double position = (double)(model->max_length - i);
+      worst = fmax(worst, fabs((double)((float)omega * (float)position) - omega * position));
+    }
+  if (worst >= told)
+    rs_find(c, "RS703", NULL, NULL,
+            "at %zu tokens angles that are computed in float32 are up to %.2g rad off; positions held in bfloat16 "
+            "would be up to %.0f tokens off",
+            model->max_length, worst, (double)model->max_length * 0x1p-9);
+}
+
+const rs_check_row rs_rules_engines[] = {
+    {RS_RULE("RS601", "engines-differ", RS_NOTE,
+             "an engine makes other frequencies or another attention factor of the file than transformers: a warning "
+             "where --engine names it",
+             "docs/dialects.md"),
+     .in_file = find_differences, .by_engine = true},
+    {RS_RULE("RS602", "engine-cannot", RS_NOTE,
+             "an engine has no way to say what the file says: a warning where --engine names it", "docs/dialects.md"),
+     .by_engine = true},
+    {RS_RULE("RS603", "releases-differ", RS_NOTE,
+             "transformers up to 4.50 left the original length unread, and 4.51 to 4.55 took the ratio of the lengths "
+             "for the factor",
+             "github.com/huggingface/transformers/issues/38224, /pull/40320"),
+     .in_rope = find_releases, .types = "yarn"},
+    {RS_RULE("RS604", "truncate-by-layers", RS_WARNING,
+             "transformers 5 does not read truncate where rope_parameters differ by type of layers",
+             "transformers decba1d2ea4e, modeling_rope_utils.py:474"),
+     .in_rope = find_truncate},
+    {RS_RULE("RS605", "served-lengths-differ", RS_NOTE,
+             "unless it is told otherwise, an engine serves another length than the file is for: a warning where "
+             "--engine names it",
+             "vLLM, config/model.py: _get_and_verify_max_len; github.com/vllm-project/vllm/pull/56446; SGLang, "
+             "get_context_length"),
+     .in_file = find_lengths, .by_engine = true},
+    {RS_RULE("RS606", "rotary-dim-unread", RS_NOTE,
+             "transformers before its pull request 48486 did not read rotary_dim of this class, and turned whole heads",
+             "github.com/huggingface/transformers/pull/48486"),
+     .in_file = find_width},
+    {RS_RULE("RS607", "olmo3-layers-of-a-release", RS_NOTE,
+             "transformers 5.0 to 5.12 turned OLMo 3's layers with a window by the recipe of the others: a warning "
+             "where --engine names it",
+             "github.com/huggingface/transformers/pull/46911"),
+     .in_file = find_all_layers, .by_engine = true},
+    {RS_RULE("RS701", "longrope-switch", RS_NOTE,
+             "LongRoPE changes its table where a sequence passes the length of training: keys cached before do not fit",
+             "github.com/huggingface/transformers/issues/25104; github.com/vllm-project/vllm/issues/27431"),
+     .in_rope = find_switch, .types = "longrope"},
+    {RS_RULE("RS702", "dynamic-cache", RS_NOTE,
+             "a dynamic rule changes its table with the length: keys cached at another length do not fit, and vLLM "
+             "freezes one table",
+             "github.com/vllm-project/vllm/issues/5093"),
+     .in_rope = find_dynamic, .types = "dynamic"},
+    {RS_RULE("RS703", "float32-angles", RS_NOTE, "angles that are computed in float32 lose digits at the served length",
+             "docs/performance.md; transformers, LlamaRotaryEmbedding.forward: float32"),
+     .in_file = find_float32},
+    {.rule = {.code = NULL}}};

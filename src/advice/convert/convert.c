@@ -1,6 +1,7 @@
 /* Who can be written for, and the conversion as a whole. */
 #include "written.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,26 +42,23 @@ const rs_consumer *rs_consumers(size_t index) {
 }
 
 static rs_status find_consumer(const char *name, size_t *index, rs_err *err) {
-  const char *names[RS_COUNT(consumers)];
-  rs_text all = {0};
-  for (size_t i = 0; i < RS_COUNT(consumers); i++) {
-    names[i] = consumers[i].consumer.name;
-    *index = i;
-    if (strcmp(names[i], name) == 0) return RS_OK;
+  rs_nearest nearest = {.word = name};
+  char all[256] = "";
+  for (*index = 0; *index < RS_COUNT(consumers); ++*index) {
+    const char *known = consumers[*index].consumer.name;
+    if (strcmp(known, name) == 0) return RS_OK;
+    size_t used = strlen(all);
+    snprintf(all + used, sizeof all - used, "%s%s", used > 0 ? ", " : "", known);
+    rs_nearest_add(&nearest, known);
   }
-  const char *near = rs_suggest(name, names, RS_COUNT(names));
+  const char *near = rs_nearest_found(&nearest);
   if (near != NULL) return rs_fail(err, RS_INPUT, "no consumer %s (did you mean %s?)", name, near);
-  for (size_t i = 0; i < RS_COUNT(names); i++) rs_text_printf(&all, "%s%s", i > 0 ? ", " : "", names[i]);
-  rs_status status = rs_text_check(&all, err);
-  if (status == RS_OK) status = rs_fail(err, RS_INPUT, "no consumer %s (there are: %s)", name, rs_text_string(&all));
-  rs_text_clear(&all);
-  return status;
+  return rs_fail(err, RS_INPUT, "no consumer %s (there are: %s)", name, all);
 }
 
 static void clear_words(rs_words *words) {
   for (size_t i = 0; i < words->count; i++) free(words->items[i]);
   free(words->items);
-  *words = (rs_words){0};
 }
 
 void rs_conversion_clear(rs_conversion *conversion) {
@@ -80,22 +78,19 @@ static void note_shared(rs_converting *c) {
 
 /* A context longer than what the model is published for, which flags and keys alone do not serve. */
 static void note_past(rs_converting *c, size_t consumer) {
-  const rs_settled *settled = &c->settled;
-  const rs_model *model = settled->model;
-  size_t longest = model->max_length;
-  double trained = rs_recipe_train_length(&settled->recipe, model);
+  const rs_settled *s = &c->settled;
+  size_t longest = s->model->max_length;
+  double trained = rs_recipe_train_length(&s->recipe, s->model);
   if (c->from->replaced && consumers[consumer].write == rs_to_llamacpp) rs_note(c, "%s", consumers[consumer].past);
-  if (longest == 0 || settled->length <= longest) return;
-  if (settled->spectrum.pairs == 0)
-    rs_note(c, "%zu tokens are past the %zu that the model is published for.", settled->length, longest);
+  if (longest == 0 || s->length <= longest) return;
+  if (s->spectrum.pairs == 0)
+    rs_note(c, "%zu tokens are past the %zu that the model is published for.", s->length, longest);
   else
     rs_note(c,
             "%zu tokens are past the %zu that the model is published for, and no recipe for them is written here: "
-            "ropescope "
-            "solve setting --to %zu --for %s, with the model as --hf or --model, ranks what serves them and writes it "
-            "(YaRN would have factor %.6g over %g).",
-            settled->length, longest, settled->length, consumers[consumer].consumer.name,
-            (double)settled->length / trained, trained);
+            "ropescope solve setting --to %zu --for %s, with the model as --hf or --model, ranks what serves them and "
+            "writes it (YaRN would have factor %.6g over %g).",
+            s->length, longest, s->length, consumers[consumer].consumer.name, (double)s->length / trained, trained);
   if (consumers[consumer].past != NULL) rs_note(c, "%s", consumers[consumer].past);
 }
 
@@ -106,13 +101,13 @@ rs_status rs_convert(const rs_convertible *model, const char *to, size_t length,
   RS_TRY(find_consumer(to, &consumer, err));
   RS_TRY(rs_settle(&model->profile.kinds[model->kind], length, &c.settled, err));
   if (model->profile.doubt != NULL) rs_note(&c, "%s", model->profile.doubt);
-  rs_status status = consumers[consumer].write(&c, err);
-  if (status == RS_OK) note_past(&c, consumer);
-  if (status == RS_OK) rs_note_other_keys(&c);
-  if (status == RS_OK && model->replaced) note_shared(&c);
-  if (status == RS_OK && c.failed) status = rs_fail(err, RS_MEMORY, "out of memory while converting");
+  consumers[consumer].write(&c);
+  note_past(&c, consumer);
+  rs_note_other_keys(&c);
+  if (model->replaced) note_shared(&c);
   rs_text_clear(&c.text);
   rs_settled_clear(&c.settled);
-  if (status != RS_OK) rs_conversion_clear(out);
-  return status;
+  if (c.err.status == RS_OK) return RS_OK;
+  rs_conversion_clear(out);
+  return rs_fail(err, c.err.status, "%s", c.err.message);
 }

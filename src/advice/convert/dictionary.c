@@ -7,119 +7,84 @@
 /* ---- one key ----------------------------------------------------------------------------------------------------- */
 
 static void put_value(rs_json *json, const char *key, const rs_param *param, const rs_value *value) {
-  if (param->type == RS_REALS) {
-    rs_json_list(json, key);
-    for (size_t i = 0; i < value->count; i++) rs_json_number(json, NULL, value->list[i]);
-    rs_json_end(json);
-  } else if (param->type == RS_BOOL) {
+  if (param->type == RS_REALS)
+    rs_put_list(json, key, value->list, value->count);
+  else if (param->type == RS_BOOL)
     rs_json_bool(json, key, value->number == 1);
-  } else {
+  else
     rs_json_number(json, key, value->number);
-  }
-}
-
-static bool is_one_of(const char *key, const char *const *keys) {
-  while (*keys != NULL && strcmp(*keys, key) != 0) keys++;
-  return *keys != NULL;
 }
 
 /* Whether LongRoPE's amplitude is neither the formula's nor said by short_mscale and long_mscale, over which
  * attention_factor wins. */
-static bool is_placed(const rs_settled *settled) {
+static bool is_placed(const rs_settled *s) {
   const double rounding = 1e-15;
-  bool whole = !isnan(rs_published_number(settled, "attention_factor"));
-  bool each =
-      !isnan(rs_published_number(settled, "short_mscale")) || !isnan(rs_published_number(settled, "long_mscale"));
-  if (!rs_settled_is(settled, "longrope") || (each && !whole)) return false;
-  return each || fabs(settled->spectrum.amp / rs_longrope_magnitude(settled->model) - 1) > rounding;
+  bool whole = !isnan(rs_published_number(s, "attention_factor"));
+  bool each = !isnan(rs_published_number(s, "short_mscale")) || !isnan(rs_published_number(s, "long_mscale"));
+  if (!rs_settled_is(s, "longrope") || (each && !whole)) return false;
+  return each || fabs(s->spectrum.amp / rs_longrope_formula(s->model) - 1) > rounding;
 }
 
 /* Whether the style says this key in other words. */
-static bool is_replaced(const rs_settled *settled, const char *key, rs_magnitude_style style) {
-  static const char *const whole[] = {"attention_factor", "attn_factor", "mscale", "mscale_all_dim", NULL};
-  static const char *const latent[] = {"attention_factor", NULL};
-  static const char *const lengths[] = {"attention_factor", "factor", NULL};
-  static const char *const places[] = {"short_mscale", "long_mscale", NULL};
-  bool softmax = rs_settled_number(settled, "mscale_softmax") == 1;
+static bool is_replaced(const rs_settled *s, const char *key, rs_magnitude_style style) {
+  bool product = style == RS_BY_PRODUCT;
   if (style == RS_AS_PUBLISHED) return false;
-  if (rs_settled_is(settled, "yarn"))
-    return softmax ? style == RS_BY_PRODUCT && is_one_of(key, latent) : is_one_of(key, whole);
-  if (!rs_settled_is(settled, "longrope") || style != RS_BY_PRODUCT) return false;
-  return is_one_of(key, lengths) || (is_one_of(key, places) && is_placed(settled));
+  if (rs_settled_is(s, "yarn") && s->softmax) return product && strcmp(key, "attention_factor") == 0;
+  if (rs_settled_is(s, "yarn")) return rs_word_among(key, "attention_factor attn_factor mscale mscale_all_dim");
+  if (!rs_settled_is(s, "longrope") || !product) return false;
+  return rs_word_among(key,
+                       is_placed(s) ? "attention_factor factor short_mscale long_mscale" : "attention_factor factor");
 }
 
 /* Keys that were written, and those that the type needs, whose values may be the method's. */
-static void put_published(rs_json *json, const rs_settled *settled, rs_magnitude_style style) {
-  const rs_settings *published = &settled->model->published.settings, *settings = &settled->recipe.settings;
-  bool grown = settled->type->method != NULL && strcmp(settled->recipe.method->name, settled->type->method) != 0;
-  for (const rs_hf_key *key = settled->type->keys; key->key != NULL && !grown; key++) {
+static void put_published(rs_json *json, const rs_settled *s, rs_magnitude_style style) {
+  const rs_settings *published = &s->model->published.settings, *settings = &s->recipe.settings;
+  bool grown = s->type->method != NULL && strcmp(s->recipe.method->name, s->type->method) != 0;
+  for (const rs_hf_key *key = s->type->keys; key->key != NULL && !grown; key++) {
     int index = rs_settings_find(published, key->param);
-    if (index < 0 || is_replaced(settled, key->key, style)) continue;
-    bool needed = key->required && settings->values[index].set;
+    if (index < 0 || is_replaced(s, key->key, style)) continue;
     if (published->values[index].given)
       put_value(json, key->key, published->params[index], &published->values[index]);
-    else if (needed)
+    else if (key->required && settings->values[index].set)
       put_value(json, key->key, settings->params[index], &settings->values[index]);
   }
 }
 
-/* ---- what multiplies cos and sin --------------------------------------------------------------------------------- */
-
-/* mscale alone makes any: 0.1 mscale ln s + 1 over 0.1 mscale_all_dim ln s + 1. */
-static void put_mscale(rs_json *json, const rs_settled *settled) {
-  double usual = rs_yarn_magnitude(settled->factor);
-  if (settled->factor <= 1) return;
-  rs_json_number(json, "mscale", (settled->spectrum.amp - 1) / (usual - 1));
-  rs_json_number(json, "mscale_all_dim", 0);
-}
-
-static void put_magnitude(rs_json *json, const rs_settled *settled, const rs_dictionary_style *how) {
-  const double rounding = 1e-15;
-  const rs_magnitude_style style = how->magnitude;
-  double usual = rs_yarn_magnitude(settled->factor), amp = settled->spectrum.amp;
-  bool softmax = rs_settled_number(settled, "mscale_softmax") == 1;
-  if (style == RS_AS_PUBLISHED) return;
-  bool unusual = rs_settled_is(settled, "yarn") && !softmax && fabs(amp / usual - 1) > rounding;
-  if (unusual)
-    rs_json_number(json, style == RS_IN_PLACE ? "attention_factor" : "attn_factor",
-                   style == RS_IN_PLACE ? amp : amp / usual);
-  if (unusual && how->by_mscale) put_mscale(json, settled);
-  if (style != RS_BY_PRODUCT || !is_placed(settled)) return;
+/* What multiplies cos and sin: mscale alone makes any, 0.1 mscale ln s + 1 over 0.1 mscale_all_dim ln s + 1. */
+static void put_magnitude(rs_json *json, const rs_settled *s, const rs_dictionary_style *how) {
+  double usual = rs_yarn_magnitude(1, s->factor), amp = s->spectrum.amp;
+  if (how->magnitude == RS_IN_PLACE && s->unusual) rs_json_number(json, "attention_factor", amp);
+  if (how->magnitude == RS_BY_PRODUCT && s->unusual) rs_json_number(json, "attn_factor", s->product);
+  if (how->by_mscale && s->unusual && s->factor > 1) {
+    rs_json_number(json, "mscale", (amp - 1) / (usual - 1));
+    rs_json_number(json, "mscale_all_dim", 0);
+  }
+  if (how->magnitude != RS_BY_PRODUCT || !is_placed(s)) return;
   rs_json_number(json, "short_mscale", amp);
   rs_json_number(json, "long_mscale", amp);
 }
 
 /* ---- lengths, axes, shares --------------------------------------------------------------------------------------- */
 
-static bool has_original(const rs_settled *settled) {
-  return rs_settled_is(settled, "yarn") || rs_settled_is(settled, "llama3") || rs_settled_is(settled, "longrope");
-}
-
-static bool has_temperature(const rs_settled *settled) {
-  const rs_settings *settings = &settled->recipe.settings;
-  const rs_lscale_kind *kind = rs_lscale_chosen(settings);
-  return kind != NULL && strcmp(kind->kind.name, "ministral") == 0;
-}
-
 /* Ministral 3's, whose length is that of the recipe. */
-static void put_lengths(rs_json *json, const rs_settled *settled, const rs_dictionary_style *style) {
-  bool temperature = has_temperature(settled), outer = style->outer_original && rs_settled_is(settled, "longrope");
-  double length = temperature ? rs_settled_number(settled, "logit_scale_length") : (double)settled->model->train_length;
-  if (temperature) rs_json_number(json, "llama_4_scaling_beta", rs_settled_number(settled, "logit_scale_factor"));
-  if (temperature || (has_original(settled) && !outer))
+static void put_lengths(rs_json *json, const rs_settled *s, const rs_dictionary_style *style) {
+  const rs_lscale_kind *kind = rs_lscale_chosen(&s->recipe.settings);
+  bool temperature = kind != NULL && strcmp(kind->kind.name, "ministral") == 0;
+  const char *types = style->outer_original ? "yarn llama3" : "yarn llama3 longrope";
+  double length = temperature ? rs_settled_number(s, "logit_scale_length") : (double)s->model->train_length;
+  if (temperature) rs_json_number(json, "llama_4_scaling_beta", rs_settled_number(s, "logit_scale_factor"));
+  if (temperature || rs_word_among(s->type->type, types))
     rs_json_number(json, "original_max_position_embeddings", length);
 }
 
 /* ERNIE 4.5-VL has h, w, t, others t, h, w. */
-static void put_axes(rs_json *json, const rs_settled *settled) {
-  const rs_model *model = settled->model;
-  bool spatial = model->axis_layout == RS_AXES_SPATIAL_FIRST;
-  if (!rs_has_axes(settled)) return;
-  rs_json_list(json, "mrope_section");
-  for (size_t a = 0; a < RS_AXES; a++)
-    rs_json_number(json, NULL, (double)model->mrope_section[spatial ? (a + 1) % RS_AXES : a]);
-  rs_json_end(json);
-  if (model->axis_layout == RS_AXES_INTERLEAVED) rs_json_bool(json, "mrope_interleaved", true);
+static void put_axes(rs_json *json, const rs_settled *s) {
+  bool spatial = s->model->axis_layout == RS_AXES_SPATIAL_FIRST;
+  double sections[RS_AXES];
+  if (!s->axes) return;
+  for (size_t a = 0; a < RS_AXES; a++) sections[a] = (double)s->model->mrope_section[spatial ? (a + 1) % RS_AXES : a];
+  rs_put_list(json, "mrope_section", sections, RS_AXES);
+  if (s->model->axis_layout == RS_AXES_INTERLEAVED) rs_json_bool(json, "mrope_interleaved", true);
 }
 
 /* Readers multiply and cut: the share must come out as whole dims. */
@@ -150,31 +115,27 @@ size_t rs_maximum_of_settled(const rs_settled *settled) {
   return rs_settled_is(settled, "dynamic") || stretched ? model->train_length : model->max_length;
 }
 
-/* ---- the dictionary ---------------------------------------------------------------------------------------------- */
-
-void rs_put_dictionary(rs_converting *c, const rs_settled *settled, const char *key, const rs_dictionary_style *style) {
-  rs_json *json = &c->json;
-  bool axes = rs_settled_is(settled, "mrope");
-  rs_json_object(json, key);
-  rs_json_string(json, "rope_type", axes ? "default" : settled->type->type);
-  if (style->both_types) rs_json_string(json, "type", axes ? "default" : settled->type->type);
-  if (style->base) rs_json_number(json, "rope_theta", settled->theta);
-  put_published(json, settled, style->magnitude);
-  put_magnitude(json, settled, style);
-  put_lengths(json, settled, style);
-  put_axes(json, settled);
-  if (style->magnitude == RS_AS_PUBLISHED) rs_put_other_keys(c, settled);
-  if (style->fraction && !has_fixed_dims(c)) rs_put_fraction(c, settled);
-  if (style->compressed_fraction && rs_compresses(&c->from->profile))
-    rs_json_number(json, "partial_rotary_factor", fraction_of(settled->model));
-  rs_json_end(json);
-  if (style->fraction && has_fixed_dims(c)) rs_put_fraction(c, settled);
-}
-
 /* ---- layers ------------------------------------------------------------------------------------------------------ */
 
 static bool turns(const rs_layer_kind *kind) {
-  return kind->attends && kind->model.published.method->freq != NULL;
+  return kind->attends && rs_model_turns(&kind->model);
+}
+
+/* Whether layers see keys beyond their window averaged: DeepSeek-V4. */
+static bool compresses(const rs_profile *profile) {
+  bool any = false;
+  for (size_t k = 0; k < profile->kind_count; k++) any |= profile->kinds[k].compression > 0;
+  return any;
+}
+
+/* What the layers are called in rope_parameters: their type, but in DeepSeek-V4. */
+static void name_layers(const rs_profile *profile, size_t kind, char out[RS_LAYER_NAME]) {
+  static const char twin[] = "_nope";
+  const rs_layer_kind *kinds = profile->kinds;
+  size_t length = strlen(kinds[kind].name), tail = sizeof twin - 1;
+  bool words = compresses(profile);
+  strcpy(out, !words ? kinds[kind].name : kinds[kind].compression > 0 ? "compress" : "main");
+  if (!words && length > tail && strcmp(out + length - tail, twin) == 0) out[length - tail] = '\0';
 }
 
 /* Whether a kind before it, or another that turns, has the same name. */
@@ -183,7 +144,7 @@ static bool is_named(const rs_profile *profile, size_t kind, const char *name) {
   for (size_t k = 0; k < profile->kind_count; k++) {
     char other[RS_LAYER_NAME];
     if (k == kind || !profile->kinds[k].attends) continue;
-    rs_name_layers(profile, k, other);
+    name_layers(profile, k, other);
     bool first = k < kind || (bare && turns(&profile->kinds[k]));
     if (first && strcmp(other, name) == 0) return true;
   }
@@ -192,8 +153,8 @@ static bool is_named(const rs_profile *profile, size_t kind, const char *name) {
 
 bool rs_turned_off(const rs_converting *c, size_t kind) {
   char name[RS_LAYER_NAME];
-  rs_name_layers(&c->from->profile, kind, name);
-  return rs_is_null(rs_node_get(rs_node_get(rs_file_keys(c), "rope_parameters"), name));
+  name_layers(&c->from->profile, kind, name);
+  return rs_node_is_null(rs_node_get(rs_node_get(rs_file_keys(c), "rope_parameters"), name));
 }
 
 /* The first layers that turn; kind_count: none do. */
@@ -211,27 +172,111 @@ static bool lists_bases(const rs_converting *c) {
 
 bool rs_by_layers(const rs_converting *c) {
   const rs_profile *profile = &c->from->profile;
-  if (lists_bases(c)) return false;
   size_t first = first_turning(profile);
-  bool several = rs_compresses(profile); /* a flat one has no say in the base of its compressed layers */
+  bool several = compresses(profile); /* a flat one has no say in the base of its compressed layers */
   for (size_t k = 0; k < profile->kind_count; k++) {
     const rs_layer_kind *kind = &profile->kinds[k];
-    several |= turns(kind) && !rs_layers_turn_alike(kind, &profile->kinds[first]);
-    several |= kind->attends && !turns(kind) && rs_turned_off(c, k);
+    several |= turns(kind) ? !rs_layers_turn_alike(kind, &profile->kinds[first]) : kind->attends && rs_turned_off(c, k);
   }
-  return several;
+  return several && !lists_bases(c);
 }
 
-static rs_status put_kind(rs_converting *c, size_t kind, const char *key, const rs_dictionary_style *style,
-                          rs_err *err) {
+/* ---- other keys -------------------------------------------------------------------------------------------------- */
+
+/* Keys of the file's dictionary that no recipe has, as apply_yarn_scaling of Mistral's files: config.json of
+ * transformers keeps them, since other engines read them there, and a note names those that are dropped. */
+static bool is_known(const char *key) {
+  static const char always[] = "rope_type type rope_theta original_max_position_embeddings mrope_section "
+                               "mrope_interleaved partial_rotary_factor llama_4_scaling_beta alpha";
+  bool known = rs_word_among(key, always);
+  for (size_t t = 0; t < RS_HF_ROPE_TYPES; t++)
+    for (const rs_hf_key *of_type = rs_hf_rope_types[t].keys; of_type->key != NULL; of_type++)
+      known |= strcmp(of_type->key, key) == 0;
+  return known;
+}
+
+/* The file's dictionary of such layers: theirs, or the one for all that turn as the chosen ones do; NULL: none. */
+static const rs_node *dictionary_of(const rs_converting *c, const rs_layer_kind *kind, const char **key) {
+  static const char *const keys[] = {"rope_scaling", "rope_parameters"};
+  const rs_profile *profile = &c->from->profile;
+  const rs_node *all = NULL;
+  for (size_t i = 0; i < RS_COUNT(keys) && all == NULL; i++) {
+    const rs_node *node = rs_node_get(rs_file_keys(c), keys[i]);
+    *key = keys[i];
+    if (node != NULL && node->kind == RS_MAPPING && node->count > 0) all = node;
+  }
+  char name[RS_LAYER_NAME];
+  name_layers(profile, (size_t)(kind - profile->kinds), name);
+  const rs_node *own = rs_node_get(all, name);
+  if (own != NULL && own->kind == RS_MAPPING) return own;
+  return rs_layers_turn_alike(kind, c->settled.kind) ? all : NULL;
+}
+
+const rs_node *rs_other_key(const rs_converting *c, const char *key) {
+  const char *dictionary;
+  return rs_node_get(dictionary_of(c, c->settled.kind, &dictionary), key);
+}
+
+static void put_scalar(rs_json *json, const rs_node *node) {
+  double number;
+  if (node->quoted || rs_node_is_null(node))
+    rs_json_string(json, node->key, node->quoted ? node->text : NULL);
+  else if (rs_number_read(node->text, &number))
+    rs_json_number(json, node->key, number);
+  else
+    rs_json_bool(json, node->key, strcmp(node->text, "true") == 0);
+}
+
+static void put_other_keys(rs_converting *c, const rs_settled *s) {
+  const char *key;
+  const rs_node *all = dictionary_of(c, s->kind, &key);
+  if (c->from->replaced) return;
+  c->keeps_others = true;
+  for (size_t i = 0; all != NULL && i < all->count; i++)
+    if (all->items[i].kind == RS_SCALAR && !is_known(all->items[i].key)) put_scalar(&c->json, &all->items[i]);
+}
+
+void rs_note_other_keys(rs_converting *c) {
+  const char *key;
+  const rs_node *all = dictionary_of(c, c->settled.kind, &key);
+  for (size_t i = 0; all != NULL && i < all->count; i++) {
+    const rs_node *node = &all->items[i];
+    bool scalar = node->kind == RS_SCALAR;
+    if (node->kind == RS_MAPPING || is_known(node->key) || (scalar && c->keeps_others)) continue;
+    rs_note(c, "%s%s%.60s of the file's %s is left out: transformers, whose recipe this is, does not read it.",
+            node->key, scalar ? " = " : "", scalar ? node->text : "", key);
+  }
+}
+
+/* ---- the dictionary ---------------------------------------------------------------------------------------------- */
+
+void rs_put_dictionary(rs_converting *c, const rs_settled *settled, const char *key, const rs_dictionary_style *style) {
+  rs_json *json = &c->json;
+  const char *type = rs_settled_is(settled, "mrope") ? "default" : settled->type->type;
+  rs_json_object(json, key);
+  rs_json_string(json, "rope_type", type);
+  if (style->both_types) rs_json_string(json, "type", type);
+  if (style->base) rs_json_number(json, "rope_theta", settled->theta);
+  put_published(json, settled, style->magnitude);
+  put_magnitude(json, settled, style);
+  put_lengths(json, settled, style);
+  put_axes(json, settled);
+  if (style->magnitude == RS_AS_PUBLISHED) put_other_keys(c, settled);
+  if (style->fraction && !has_fixed_dims(c)) rs_put_fraction(c, settled);
+  if (style->compressed_fraction && compresses(&c->from->profile))
+    rs_json_number(json, "partial_rotary_factor", fraction_of(settled->model));
+  rs_json_end(json);
+  if (style->fraction && has_fixed_dims(c)) rs_put_fraction(c, settled);
+}
+
+static void put_kind(rs_converting *c, size_t kind, const char *key, const rs_dictionary_style *style) {
   rs_settled settled;
-  RS_TRY(rs_settle(&c->from->profile.kinds[kind], c->settled.length, &settled, err));
+  if (rs_settle(&c->from->profile.kinds[kind], c->settled.length, &settled, &c->err) != RS_OK) return;
   if (settled.type != NULL)
     rs_put_dictionary(c, &settled, key, style);
   else if (rs_turned_off(c, kind))
     rs_json_string(&c->json, key, NULL);
   rs_settled_clear(&settled);
-  return RS_OK;
 }
 
 /* DeepSeek-V4's class reads two dictionaries or none: the one of layers without compression, of which the file has
@@ -248,21 +293,23 @@ static void put_main(rs_converting *c, const rs_dictionary_style *style) {
   rs_json_end(&c->json);
 }
 
-rs_status rs_put_layers(rs_converting *c, const char *key, const rs_dictionary_style *style, rs_err *err) {
+void rs_put_layers(rs_converting *c, const char *key, const rs_dictionary_style *style) {
   const rs_profile *profile = &c->from->profile;
   size_t first = first_turning(profile);
+  bool main_said = !compresses(profile);
   if (lists_bases(c))
     rs_note(c, "layer_rope_theta of the file, the base of each layer, is read before rope_theta: it stays as it is.");
-  if (!rs_by_layers(c)) return first < profile->kind_count ? put_kind(c, first, key, style, err) : RS_OK;
-  bool main_said = false;
+  if (!rs_by_layers(c)) {
+    if (first < profile->kind_count) put_kind(c, first, key, style);
+    return;
+  }
   rs_json_object(&c->json, key);
   for (size_t k = 0; k < profile->kind_count; k++) {
     char name[RS_LAYER_NAME];
-    rs_name_layers(profile, k, name);
-    if (profile->kinds[k].attends && !is_named(profile, k, name)) RS_TRY(put_kind(c, k, name, style, err));
+    name_layers(profile, k, name);
+    if (profile->kinds[k].attends && !is_named(profile, k, name)) put_kind(c, k, name, style);
     main_said |= strcmp(name, "main") == 0;
   }
-  if (rs_compresses(profile) && !main_said) put_main(c, style);
+  if (!main_said) put_main(c, style);
   rs_json_end(&c->json);
-  return RS_OK;
 }

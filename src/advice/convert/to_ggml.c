@@ -8,321 +8,254 @@
 /* ---- what both need ---------------------------------------------------------------------------------------------- */
 
 /* What multiplies ggml's own 1 + 0.1 ln s, which it has for any s. */
-static double product_of(const rs_settled *settled) {
-  return settled->spectrum.amp / (1 + 0.1 * log(settled->factor));
-}
-
-static bool has_softmax(const rs_settled *settled) {
-  return rs_settled_number(settled, "mscale_softmax") == 1;
-}
-
-static rs_status note_reading(rs_converting *c, rs_err *err) {
-  const rs_settled *settled = &c->settled;
-  bool yarn = rs_settled_is(settled, "yarn") && !has_softmax(settled);
-  const rs_engine_setting settings[] = {{"attn_factor", yarn ? product_of(settled) : 1}, {NULL, 0}};
-  bool fixed = rs_settled_is(settled, "dynamic") || rs_settled_is(settled, "longrope");
-  if (fixed || rs_settled_is(settled, "proportional")) return RS_OK;
-  return rs_note_engine(c, "llama.cpp", "llamacpp", yarn ? settings : settings + 1, err);
-}
-
-static void note_dynamic(rs_converting *c) {
-  if (rs_settled_is(&c->settled, "dynamic"))
-    rs_note(c, "llama.cpp has no dynamic NTK: this is the base of %zu tokens, for shorter contexts too.",
-            c->settled.length);
+static double product_of(const rs_settled *s) {
+  return s->spectrum.amp / (1 + 0.1 * log(s->factor));
 }
 
 static void note_both(rs_converting *c) {
+  const rs_settled *s = &c->settled;
   rs_note_base(c);
-  note_dynamic(c);
-  if (rs_has_axes(&c->settled) && c->settled.model->axis_layout == RS_AXES_SPATIAL_FIRST)
+  if (rs_settled_is(s, "dynamic"))
+    rs_note(c, "llama.cpp has no dynamic NTK: this is the base of %zu tokens, for shorter contexts too.", s->length);
+  if (s->axes && s->model->axis_layout == RS_AXES_SPATIAL_FIRST)
     rs_note(c, "That rows and columns alternate on the fastest pairs is the architecture's to know: sections say how "
                "many pairs an axis has, not which.");
-  if (!isnan(rs_settled_number(&c->settled, "logit_scale_length")))
+  if (s->temperature)
     rs_note(c, "The temperature by position (llama_4_scaling_beta) is the architecture's: attention.temperature_length "
                "and attention.temperature_scale of the GGUF.");
+}
+
+static void note_reading(rs_converting *c) {
+  const rs_settled *s = &c->settled;
+  bool yarn = rs_settled_is(s, "yarn") && !s->softmax;
+  const rs_engine_setting settings[] = {{"attn_factor", yarn ? product_of(s) : 1}, {NULL, 0}};
+  if (!rs_word_among(s->type->type, "dynamic longrope proportional"))
+    rs_note_engine(c, "llama.cpp", "llamacpp", yarn ? settings : settings + 1);
 }
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
 static void put_yarn_options(rs_converting *c) {
-  const rs_settled *settled = &c->settled;
-  rs_argument_number(c, "--rope-scale", settled->factor);
-  rs_argument(c, "--yarn-orig-ctx");
-  rs_argument(c, "%zu", settled->model->train_length);
-  rs_argument_number(c, "--yarn-ext-factor", 1);
-  rs_argument_number(c, "--yarn-beta-fast", rs_settled_number(settled, "beta_fast"));
-  rs_argument_number(c, "--yarn-beta-slow", rs_settled_number(settled, "beta_slow"));
-  if (has_softmax(settled)) return;
-  rs_argument_number(c, "--yarn-attn-factor", product_of(settled));
-  if (fabs(product_of(settled) - 1) > 1e-15)
+  const rs_settled *s = &c->settled;
+  rs_option_number(c, "--rope-scale", s->factor);
+  rs_option(c, "--yarn-orig-ctx", "%zu", s->model->train_length);
+  rs_option_number(c, "--yarn-ext-factor", 1);
+  rs_option_number(c, "--yarn-beta-fast", rs_settled_number(s, "beta_fast"));
+  rs_option_number(c, "--yarn-beta-slow", rs_settled_number(s, "beta_slow"));
+  if (s->softmax) return;
+  rs_option_number(c, "--yarn-attn-factor", product_of(s));
+  if (fabs(product_of(s) - 1) > 1e-15)
     rs_note(c,
             "llama.cpp since pull request 17945 (2025-12) computes --yarn-attn-factor itself: there --override-kv "
             "ARCH.rope.scaling.attn_factor=float:%.9g says it.",
-            product_of(settled));
+            product_of(s));
 }
 
-/* What convert_hf_to_gguf.py makes of tables that only a GGUF file can hold. */
-static void note_tables(rs_converting *c) {
+/* What only a GGUF file can say, and what convert_hf_to_gguf.py makes of it. */
+static void note_file(rs_converting *c) {
   enum { LLAMA3_LENGTH = 8192 };
-  const rs_settled *settled = &c->settled;
-  double formula = rs_longrope_magnitude(settled->model), amp = settled->spectrum.amp;
-  if (rs_settled_is(settled, "llama3") || rs_settled_is(settled, "proportional"))
+  const rs_settled *s = &c->settled;
+  const rs_model *model = s->model;
+  double formula = rs_longrope_formula(model), amp = s->spectrum.amp;
+  bool llama3 = rs_settled_is(s, "llama3"), proportional = rs_settled_is(s, "proportional"),
+       longrope = rs_settled_is(s, "longrope");
+  if (llama3 || proportional)
     rs_note(c, "%s is no option: the GGUF's tensor rope_freqs.weight holds it (--to gguf-metadata prints it).",
-            settled->type->type);
-  if (rs_settled_is(settled, "llama3") && settled->model->train_length != LLAMA3_LENGTH)
+            s->type->type);
+  if (llama3 && model->train_length != LLAMA3_LENGTH)
     rs_note(c, "convert_hf_to_gguf.py takes %d for the original length, unless %zu stands on top of config.json.",
-            LLAMA3_LENGTH, settled->model->train_length);
-  if (!rs_settled_is(settled, "longrope")) return;
-  rs_note(c,
-          "longrope is no option: the GGUF's tensors rope_factors_long.weight and rope_factors_short.weight hold it "
-          "(--to gguf-metadata prints them); -c above %zu takes the long one.",
-          settled->model->train_length);
-  if (fabs(amp / formula - 1) > 1e-9)
+            LLAMA3_LENGTH, model->train_length);
+  if (longrope)
+    rs_note(c,
+            "longrope is no option: the GGUF's tensors rope_factors_long.weight and rope_factors_short.weight hold it "
+            "(--to gguf-metadata prints them); -c above %zu takes the long one.",
+            model->train_length);
+  if (longrope && fabs(amp / formula - 1) > 1e-9)
     rs_note(c,
             "convert_hf_to_gguf.py computes what multiplies cos and sin, %.9g: --override-kv "
             "ARCH.rope.scaling.attn_factor=float:%.9g makes it that of transformers.",
             formula, amp);
-}
-
-/* What only a GGUF file can say. */
-static void note_file(rs_converting *c) {
-  const rs_settled *settled = &c->settled;
-  note_tables(c);
-  if (has_softmax(settled))
+  if (s->softmax)
     rs_note(c, "mscale and mscale_all_dim are no options: the GGUF's rope.scaling.yarn_log_multiplier holds them.");
-  if (settled->model->rotary_dim < settled->model->head_dim && !rs_settled_is(settled, "proportional"))
-    rs_note(c, "That %zu of %zu dims turn stands in the GGUF (rope.dimension_count).", settled->model->rotary_dim,
-            settled->model->head_dim);
-  if (rs_has_axes(settled)) rs_note(c, "mrope_section stands in the GGUF (rope.dimension_sections).");
+  if (model->rotary_dim < model->head_dim && !proportional)
+    rs_note(c, "That %zu of %zu dims turn stands in the GGUF (rope.dimension_count).", model->rotary_dim,
+            model->head_dim);
+  if (s->axes) rs_note(c, "mrope_section stands in the GGUF (rope.dimension_sections).");
   rs_note_layers(c, "others keep what the GGUF has for them (rope.freq_base_swa)");
 }
 
 static void put_options(rs_converting *c) {
-  const rs_settled *settled = &c->settled;
-  bool yarn = rs_settled_is(settled, "yarn"), linear = rs_settled_is(settled, "linear");
-  bool file = rs_settled_is(settled, "longrope");
-  if (!file) rs_argument(c, "--rope-scaling");
-  if (!file) rs_argument(c, yarn ? "yarn" : linear ? "linear" : "none");
-  rs_argument_number(c, "--rope-freq-base", rs_settled_is(settled, "dynamic") ? rs_base_at(settled) : settled->theta);
-  if (linear) rs_argument_number(c, "--rope-scale", settled->factor);
+  const rs_settled *s = &c->settled;
+  bool yarn = rs_settled_is(s, "yarn"), linear = rs_settled_is(s, "linear");
+  if (!rs_settled_is(s, "longrope")) rs_option(c, "--rope-scaling", yarn ? "yarn" : linear ? "linear" : "none");
+  rs_option_number(c, "--rope-freq-base", rs_base_at(s));
+  if (linear) rs_option_number(c, "--rope-scale", s->factor);
   if (yarn) put_yarn_options(c);
 }
 
-rs_status rs_to_llamacpp(rs_converting *c, rs_err *err) {
+void rs_to_llamacpp(rs_converting *c) {
   if (c->settled.type != NULL) {
     put_options(c);
     note_both(c);
     note_file(c);
-    RS_TRY(note_reading(c, err));
+    note_reading(c);
   } else {
     rs_note_unturned(c, "llama.cpp");
   }
-  rs_argument(c, "-c");
-  rs_argument(c, "%zu", c->settled.length);
-  return RS_OK;
+  rs_option(c, "-c", "%zu", c->settled.length);
 }
 
 /* ---- GGUF -------------------------------------------------------------------------------------------------------- */
 
-/* What GGUF calls the families (llama.cpp/src/llama-arch.cpp); their text models are called the same. */
+/* What GGUF calls the families (llama.cpp/src/llama-arch.cpp), where it is another name, and where it is the same;
+ * their text models are called the same. */
 static const struct {
   const char *family, *architecture;
-} architectures[] = {
-    {"bloom", "bloom"},
-    {"chatglm", "chatglm"},
-    {"cohere", "command-r"},
-    {"cohere2", "cohere2"},
-    {"deepseek_v2", "deepseek2"},
-    {"deepseek_v3", "deepseek2"},
-    {"deepseek_v32", "deepseek32"},
-    {"deepseek_v4", "deepseek4"},
-    {"falcon", "falcon"},
-    {"falcon_h1", "falcon-h1"},
-    {"gemma", "gemma"},
-    {"gemma2", "gemma2"},
-    {"gemma3", "gemma3"},
-    {"gemma3n", "gemma3n"},
-    {"gemma4", "gemma4"},
-    {"gpt2", "gpt2"},
-    {"gpt_neox", "gptneox"},
-    {"gpt_oss", "gpt-oss"},
-    {"gptj", "gptj"},
-    {"granite", "granite"},
-    {"granitemoe", "granitemoe"},
-    {"granitemoehybrid", "granitehybrid"},
-    {"llama", "llama"},
-    {"llama4", "llama4"},
-    {"mistral", "llama"},
-    {"mistral3", "mistral3"},
-    {"mistral4", "mistral4"},
-    {"ministral3", "mistral3"},
-    {"mixtral", "llama"},
-    {"mpt", "mpt"},
-    {"nemotron", "nemotron"},
-    {"olmo2", "olmo2"},
-    {"phi", "phi2"},
-    {"phi3", "phi3"},
-    {"phimoe", "phimoe"},
-    {"qwen2", "qwen2"},
-    {"qwen2_5_vl", "qwen2vl"},
-    {"qwen2_moe", "qwen2moe"},
-    {"qwen2_vl", "qwen2vl"},
-    {"qwen3", "qwen3"},
-    {"qwen3_5", "qwen35"},
-    {"qwen3_5_moe", "qwen35moe"},
-    {"qwen3_moe", "qwen3moe"},
-    {"qwen3_next", "qwen3next"},
-    {"qwen3_vl", "qwen3vl"},
-    {"qwen3_vl_moe", "qwen3vlmoe"},
-    {"smollm3", "smollm3"},
-    {"stablelm", "stablelm"},
-    {"stablelm_epoch", "stablelm"},
-    {"starcoder2", "starcoder2"},
-};
-
-static const char *architecture_of(rs_converting *c) {
-  for (size_t i = 0; i < RS_COUNT(architectures); i++) {
-    size_t length = strlen(architectures[i].family);
-    const char *family = c->from->family, *rest = family + length;
-    if (strncmp(family, architectures[i].family, length) != 0) continue;
-    if (*rest == '\0' || strcmp(rest, "_text") == 0) return architectures[i].architecture;
-  }
-  rs_note(c, "{arch} stands for the architecture's name in the GGUF (general.architecture).");
-  return "{arch}";
-}
+} renamed[] = {{"cohere", "command-r"},
+               {"deepseek_v2", "deepseek2"},
+               {"deepseek_v3", "deepseek2"},
+               {"deepseek_v32", "deepseek32"},
+               {"deepseek_v4", "deepseek4"},
+               {"falcon_h1", "falcon-h1"},
+               {"gpt_neox", "gptneox"},
+               {"gpt_oss", "gpt-oss"},
+               {"granitemoehybrid", "granitehybrid"},
+               {"mistral", "llama"},
+               {"ministral3", "mistral3"},
+               {"mixtral", "llama"},
+               {"phi", "phi2"},
+               {"qwen2_5_vl", "qwen2vl"},
+               {"qwen2_moe", "qwen2moe"},
+               {"qwen2_vl", "qwen2vl"},
+               {"qwen3_5", "qwen35"},
+               {"qwen3_5_moe", "qwen35moe"},
+               {"qwen3_moe", "qwen3moe"},
+               {"qwen3_next", "qwen3next"},
+               {"qwen3_vl", "qwen3vl"},
+               {"qwen3_vl_moe", "qwen3vlmoe"},
+               {"stablelm_epoch", "stablelm"}};
+static const char same_name[] =
+    "bloom chatglm cohere2 falcon gemma gemma2 gemma3 gemma3n gemma4 gpt2 gptj granite granitemoe llama llama4 "
+    "mistral3 mistral4 mpt nemotron olmo2 phi3 phimoe qwen2 qwen3 smollm3 stablelm starcoder2";
 
 typedef struct gguf {
   rs_converting *c;
-  const char *architecture;
+  char architecture[64], key[96];
 } gguf;
 
-static const char *key_of(const gguf *g, const char *name, char key[96]) {
-  snprintf(key, 96, "%s.%s", g->architecture, name);
-  return key;
+static void name_architecture(gguf *g) {
+  const char *family = g->c->from->family, *name = NULL;
+  size_t length = strlen(family), tail = strlen("_text");
+  if (length > tail && strcmp(family + length - tail, "_text") == 0) length -= tail;
+  snprintf(g->architecture, sizeof g->architecture, "%.*s", (int)length, family);
+  for (size_t i = 0; i < RS_COUNT(renamed); i++)
+    if (strcmp(renamed[i].family, g->architecture) == 0) name = renamed[i].architecture;
+  if (name == NULL && rs_word_among(g->architecture, same_name)) return;
+  snprintf(g->architecture, sizeof g->architecture, "%s", name != NULL ? name : "{arch}");
+  if (name == NULL) rs_note(g->c, "{arch} stands for the architecture's name in the GGUF (general.architecture).");
 }
 
-static void put_number(const gguf *g, const char *name, double value) {
-  char key[96];
-  rs_json_number(&g->c->json, key_of(g, name, key), value);
+static const char *key_of(gguf *g, const char *name) {
+  snprintf(g->key, sizeof g->key, "%s.%s", g->architecture, name);
+  return g->key;
 }
 
-static void put_word(const gguf *g, const char *name, const char *word) {
-  char key[96];
-  rs_json_string(&g->c->json, key_of(g, name, key), word);
+static void put_number(gguf *g, const char *name, double value) {
+  rs_json_number(&g->c->json, key_of(g, name), value);
 }
 
-/* Four, of which the last is for no axis. */
-static void put_sections(const gguf *g) {
-  char key[96];
-  const rs_model *model = g->c->settled.model;
-  if (!rs_has_axes(&g->c->settled)) return;
-  rs_json_list(&g->c->json, key_of(g, "rope.dimension_sections", key));
-  for (size_t a = 0; a < RS_AXES; a++) rs_json_number(&g->c->json, NULL, (double)model->mrope_section[a]);
-  rs_json_number(&g->c->json, NULL, 0);
-  rs_json_end(&g->c->json);
-}
-
-static void put_scaling(const gguf *g) {
-  const rs_settled *settled = &g->c->settled;
-  bool yarn = rs_settled_is(settled, "yarn"), linear = rs_settled_is(settled, "linear");
-  bool longrope = rs_settled_is(settled, "longrope");
-  if (yarn || linear || longrope) put_word(g, "rope.scaling.type", settled->type->type);
-  if (yarn || linear) put_number(g, "rope.scaling.factor", settled->factor);
-  if (yarn || longrope) put_number(g, "rope.scaling.original_context_length", (double)settled->model->train_length);
-  if (yarn) {
-    put_number(g, "rope.scaling.yarn_beta_fast", rs_settled_number(settled, "beta_fast"));
-    put_number(g, "rope.scaling.yarn_beta_slow", rs_settled_number(settled, "beta_slow"));
-  }
-  if (longrope) put_number(g, "rope.scaling.attn_factor", settled->spectrum.amp);
-  if (yarn && has_softmax(settled))
-    put_number(g, "rope.scaling.yarn_log_multiplier", 0.1 * rs_settled_number(settled, "mscale_all_dim"));
-  else if (yarn && fabs(product_of(settled) - 1) > 1e-15)
-    put_number(g, "rope.scaling.attn_factor", product_of(settled));
+static void put_scaling(gguf *g) {
+  const rs_settled *s = &g->c->settled;
+  bool yarn = rs_settled_is(s, "yarn"), linear = rs_settled_is(s, "linear"), longrope = rs_settled_is(s, "longrope");
+  if (yarn || linear || longrope) rs_json_string(&g->c->json, key_of(g, "rope.scaling.type"), s->type->type);
+  if (yarn || linear) put_number(g, "rope.scaling.factor", s->factor);
+  if (yarn || longrope) put_number(g, "rope.scaling.original_context_length", (double)s->model->train_length);
+  if (yarn) put_number(g, "rope.scaling.yarn_beta_fast", rs_settled_number(s, "beta_fast"));
+  if (yarn) put_number(g, "rope.scaling.yarn_beta_slow", rs_settled_number(s, "beta_slow"));
+  if (longrope) put_number(g, "rope.scaling.attn_factor", s->spectrum.amp);
+  if (yarn && s->softmax)
+    put_number(g, "rope.scaling.yarn_log_multiplier", 0.1 * rs_settled_number(s, "mscale_all_dim"));
+  else if (yarn && fabs(product_of(s) - 1) > 1e-15)
+    put_number(g, "rope.scaling.attn_factor", product_of(s));
 }
 
 /* Layers with a window, which turn plainly. */
-static void put_window(const gguf *g) {
+static void put_window(gguf *g) {
   const rs_profile *profile = &g->c->from->profile;
-  const rs_layer_kind *chosen = g->c->settled.kind;
   bool said = false;
   for (size_t k = 0; k < profile->kind_count; k++) {
     const rs_layer_kind *kind = &profile->kinds[k];
-    if (!kind->attends || rs_layers_turn_alike(kind, chosen)) continue;
+    if (!kind->attends || rs_layers_turn_alike(kind, g->c->settled.kind)) continue;
     bool plain = strcmp(kind->model.published.method->name, "rope") == 0 && kind->mask.window > 0 && !said;
     if (plain)
       put_number(g, "rope.freq_base_swa", kind->model.rope_theta);
     else
       rs_note(g->c, "Layers %s turn %s, which is the architecture's to know.", kind->name,
-              kind->model.published.method->freq == NULL ? "nothing" : "otherwise");
+              rs_model_turns(&kind->model) ? "otherwise" : "nothing");
     said |= plain;
   }
 }
 
-/* ---- tensors ----------------------------------------------------------------------------------------------------- */
-
 /* What each pair of the plain ladder is divided by. */
 static void put_divisors(rs_converting *c, const char *name) {
-  enum { IDLE = 30 }; /* 1e30 */
-  const rs_settled *settled = &c->settled;
-  double pairs = (double)settled->spectrum.pairs;
+  const double idle = 1e30;
+  const rs_settled *s = &c->settled;
+  double pairs = (double)s->spectrum.pairs;
   rs_json_list(&c->json, name);
-  for (size_t j = 0; j < settled->spectrum.pairs; j++) {
-    double plain = pow(settled->theta, -(double)j / pairs), omega = settled->spectrum.omega[j];
-    rs_json_number(&c->json, NULL, omega > 0 ? plain / omega : pow(10, IDLE));
+  for (size_t j = 0; j < s->spectrum.pairs; j++) {
+    double plain = pow(s->theta, -(double)j / pairs), omega = s->spectrum.omega[j];
+    rs_json_number(&c->json, NULL, omega > 0 ? plain / omega : idle);
   }
   rs_json_end(&c->json);
 }
 
-static void put_list(rs_converting *c, const char *name, const char *param) {
-  const rs_value *list = rs_setting(&c->settled.recipe.settings, param);
-  rs_json_list(&c->json, name);
-  for (size_t j = 0; j < list->count; j++) rs_json_number(&c->json, NULL, list->list[j]);
-  rs_json_end(&c->json);
-}
-
 static void put_tensors(rs_converting *c) {
-  bool longrope = rs_settled_is(&c->settled, "longrope"), divided = rs_settled_is(&c->settled, "llama3");
-  divided |= rs_settled_is(&c->settled, "proportional");
-  if (!longrope && !divided) return;
+  const rs_settings *settings = &c->settled.recipe.settings;
+  const rs_value *far = rs_setting(settings, "long_factor"), *near = rs_setting(settings, "short_factor");
+  bool longrope = rs_settled_is(&c->settled, "longrope");
+  if (!longrope && !rs_settled_is(&c->settled, "llama3") && !rs_settled_is(&c->settled, "proportional")) return;
   rs_json_object(&c->json, "tensors");
-  if (longrope) put_list(c, "rope_factors_long.weight", "long_factor");
-  if (longrope) put_list(c, "rope_factors_short.weight", "short_factor");
-  if (divided) put_divisors(c, "rope_freqs.weight");
+  if (longrope) rs_put_list(&c->json, "rope_factors_long.weight", far->list, far->count);
+  if (longrope) rs_put_list(&c->json, "rope_factors_short.weight", near->list, near->count);
+  if (!longrope) put_divisors(c, "rope_freqs.weight");
   rs_json_end(&c->json);
   rs_note(c, "What stands in tensors is data of the file, float32, and no metadata.");
 }
 
-static void put_unturned(const gguf *g) {
-  const rs_settled *settled = &g->c->settled;
-  if (strcmp(settled->recipe.method->name, "alibi") == 0)
-    put_number(g, "attention.max_alibi_bias", rs_settled_number(settled, "bias_max"));
-  if (strcmp(settled->recipe.method->name, "t5") == 0)
-    put_number(g, "attention.relative_buckets_count", rs_settled_number(settled, "num_buckets"));
-  rs_note_unturned(g->c, "llama.cpp");
-}
-
-static void put_rope(const gguf *g) {
-  const rs_settled *settled = &g->c->settled;
-  put_number(g, "rope.dimension_count", (double)settled->model->rotary_dim);
-  put_number(g, "rope.freq_base", rs_settled_is(settled, "dynamic") ? rs_base_at(settled) : settled->theta);
+/* Sections are four, of which the last is for no axis. */
+static void put_rope(gguf *g) {
+  const rs_settled *s = &g->c->settled;
+  double sections[RS_AXES + 1] = {0};
+  put_number(g, "rope.dimension_count", (double)s->model->rotary_dim);
+  put_number(g, "rope.freq_base", rs_base_at(s));
   put_window(g);
-  put_sections(g);
+  for (size_t a = 0; a < RS_AXES; a++) sections[a] = (double)s->model->mrope_section[a];
+  if (s->axes) rs_put_list(&g->c->json, key_of(g, "rope.dimension_sections"), sections, RS_COUNT(sections));
   put_scaling(g);
   put_tensors(g->c);
 }
 
-rs_status rs_to_gguf(rs_converting *c, rs_err *err) {
+static void put_unturned(gguf *g) {
+  const rs_settled *s = &g->c->settled;
+  if (strcmp(s->recipe.method->name, "alibi") == 0)
+    put_number(g, "attention.max_alibi_bias", rs_settled_number(s, "bias_max"));
+  if (strcmp(s->recipe.method->name, "t5") == 0)
+    put_number(g, "attention.relative_buckets_count", rs_settled_number(s, "num_buckets"));
+  rs_note_unturned(g->c, "llama.cpp");
+}
+
+void rs_to_gguf(rs_converting *c) {
   c->json = (rs_json){.text = &c->text};
-  gguf g = {c, architecture_of(c)};
   rs_json_object(&c->json, NULL);
+  gguf g = {.c = c};
+  name_architecture(&g);
   put_number(&g, "context_length", (double)c->settled.length);
   if (c->settled.type != NULL)
     put_rope(&g);
   else
     put_unturned(&g);
-  rs_json_end(&c->json);
-  rs_fragment(c);
-  if (c->settled.type == NULL) return RS_OK;
+  rs_end(c, NULL);
+  if (c->settled.type == NULL) return;
   note_both(c);
-  return note_reading(c, err);
+  note_reading(c);
 }

@@ -6,16 +6,21 @@
 
 /* ---- recipes in numbers ------------------------------------------------------------------------------------------ */
 
-/* Layers of one kind, as transformers reads them. Release with rs_settled_clear. */
+/* Layers of one kind, as transformers reads them, at the length that is served. Release with rs_settled_clear. */
 typedef struct rs_settled {
   const rs_layer_kind *kind;
   const rs_model *model;       /* the kind's */
   const rs_hf_rope_type *type; /* NULL: they turn nothing, or in a way that has no rope type */
   rs_recipe recipe;            /* resolved */
-  rs_spectrum spectrum;        /* at the length that is served; no pairs where nothing turns */
+  rs_spectrum spectrum;        /* no pairs where nothing turns */
   size_t length;               /* tokens */
   double theta;                /* the base, with the scale of NTK-aware scaling in it */
   double factor;               /* s; NaN where the method has none */
+  double product;              /* what cos and sin are multiplied by, over YaRN's 0.1 ln s + 1 */
+  bool softmax;                /* YaRN's temperature is on the softmax scale */
+  bool unusual;                /* YaRN's product is not 1, and not on the softmax scale */
+  bool temperature;            /* logits are scaled by position (llama_4_scaling_beta) */
+  bool axes;                   /* pairs are shared out among the axes of pictures */
 } rs_settled;
 
 /* `length` 0: the longest that the model is published for. RS_DOMAIN. */
@@ -25,27 +30,19 @@ void rs_settled_clear(rs_settled *settled);
 /* Whether the layers have this rope type. */
 bool rs_settled_is(const rs_settled *settled, const char *type);
 
-/* A parameter of the recipe, resolved; NaN where it is not set. */
+/* A parameter of the recipe, resolved, and as the model's file gives it; NaN where it is not set. */
 double rs_settled_number(const rs_settled *settled, const char *name);
-
-/* The same of what the model's file gives; NaN where it is silent. */
 double rs_published_number(const rs_settled *settled, const char *name);
 
-/* What YaRN multiplies cos and sin by where nothing else is said: 0.1 ln s + 1. */
-double rs_yarn_magnitude(double factor);
+/* What LongRoPE multiplies cos and sin by, by the published lengths. */
+double rs_longrope_formula(const rs_model *model);
 
-/* What LongRoPE does by the published lengths: sqrt(1 + ln s / ln L0), s = maximum / L0. */
-double rs_longrope_magnitude(const rs_model *model);
-
-/* The base that a dynamic method has at the length that is served. */
+/* The base of one number: a dynamic method's, that of the length that is served. */
 double rs_base_at(const rs_settled *settled);
-
-/* Whether its pairs are shared out among the axes of pictures. */
-bool rs_has_axes(const rs_settled *settled);
 
 /* ---- what is written --------------------------------------------------------------------------------------------- */
 
-/* A conversion under way. */
+/* A conversion under way. Writers add to it, and ask for failures once, at the end. */
 typedef struct rs_converting {
   const rs_convertible *from;
   rs_settled settled; /* the chosen layers */
@@ -53,29 +50,23 @@ typedef struct rs_converting {
   rs_text text; /* of the fragment, or of a JSON argument */
   rs_json json;
   bool keeps_others; /* keys of the file that no recipe has are in the fragment */
-  bool failed;       /* memory */
+  rs_err err;
 } rs_converting;
 
 void rs_note(rs_converting *c, const char *format, ...) RS_PRINTF(2, 3);
-void rs_argument(rs_converting *c, const char *format, ...) RS_PRINTF(2, 3);
-void rs_argument_number(rs_converting *c, const char *flag, double value); /* the flag, and the number behind it */
 
-/* The text so far as one argument without line breaks, or as the fragment. */
-void rs_argument_json(rs_converting *c);
-void rs_fragment(rs_converting *c);
+/* Adds a flag of the command line; the same (NULL: none) with what stands behind it, in words or as a number. */
+void rs_argument(rs_converting *c, const char *flag);
+void rs_option(rs_converting *c, const char *flag, const char *format, ...) RS_PRINTF(3, 4);
+void rs_option_number(rs_converting *c, const char *flag, double value);
+
+/* Begins a fragment, with the levels around the text model's fields or without. Ends it, as the fragment or (`flag`) as
+ * an argument without line breaks. */
+void rs_begin(rs_converting *c, bool levels);
+void rs_end(rs_converting *c, const char *flag);
 
 /* The text model's fields of the file; NULL: of presets. Borrows. */
 const rs_node *rs_file_keys(const rs_converting *c);
-
-/* Whether a key is there, and null. */
-bool rs_is_null(const rs_node *node);
-
-/* Begins the levels around the text model's fields, and ends them. */
-void rs_begin_levels(rs_converting *c);
-void rs_end_levels(rs_converting *c);
-
-/* Adds what stops a base that grows with the length in the file's own class (Qwen 1), where one base is written. */
-void rs_put_growth(rs_converting *c);
 
 /* ---- the rope dictionary ----------------------------------------------------------------------------------------- */
 
@@ -101,14 +92,11 @@ void rs_put_dictionary(rs_converting *c, const rs_settled *settled, const char *
 /* Adds partial_rotary_factor where some dims do not turn, and no other key says how many. */
 void rs_put_fraction(rs_converting *c, const rs_settled *settled);
 
+/* Adds numbers on one line. */
+void rs_put_list(rs_json *json, const char *key, const double *list, size_t count);
+
 /* max_position_embeddings that goes with it: dynamic NTK counts from it, others are served up to it. */
 size_t rs_maximum_of_settled(const rs_settled *settled);
-
-/* Whether layers see keys beyond their window averaged: DeepSeek-V4. */
-bool rs_compresses(const rs_profile *profile);
-
-/* What the layers are called in rope_parameters: their type, but in DeepSeek-V4. */
-void rs_name_layers(const rs_profile *profile, size_t kind, char out[RS_LAYER_NAME]);
 
 /* Whether rope_parameters is by type of layers: several types turn, each in its way, or the file has null for one.
  * Layers that turn nothing by their class, or by no_rope_layers, do not count: their classes read one flat dictionary.
@@ -118,11 +106,10 @@ bool rs_by_layers(const rs_converting *c);
 /* Whether the file's rope_parameters has null in the place of the recipe of these layers. */
 bool rs_turned_off(const rs_converting *c, size_t kind);
 
-/* Adds rope_parameters of all layers that turn, by type where rs_by_layers, else flat. RS_DOMAIN, RS_MEMORY. */
-rs_status rs_put_layers(rs_converting *c, const char *key, const rs_dictionary_style *style, rs_err *err);
+/* Adds rope_parameters of all layers that turn, by type where rs_by_layers, else flat. */
+void rs_put_layers(rs_converting *c, const char *key, const rs_dictionary_style *style);
 
-/* Adds the keys of the file's rope dictionary that no recipe has, or notes that they are left out. */
-void rs_put_other_keys(rs_converting *c, const rs_settled *settled);
+/* Notes keys of the file's rope dictionary that no recipe has and that are left out. */
 void rs_note_other_keys(rs_converting *c);
 
 /* Such a key of the chosen layers' dictionary, or NULL. Borrows. */
@@ -140,17 +127,16 @@ void rs_note_base(rs_converting *c);
 void rs_note_layers(rs_converting *c, const char *what);
 
 /* What an engine computes otherwise from what it is given: the recipe under its dialect with these settings (name,
- * value, ending at NULL) beside the published one. RS_DOMAIN, RS_MEMORY. */
+ * value, ending at NULL) beside the published one. */
 typedef struct rs_engine_setting {
   const char *name;
   double value;
 } rs_engine_setting;
-rs_status rs_note_engine(rs_converting *c, const char *who, const char *dialect, const rs_engine_setting *settings,
-                         rs_err *err);
+void rs_note_engine(rs_converting *c, const char *who, const char *dialect, const rs_engine_setting *settings);
 
 /* ---- consumers --------------------------------------------------------------------------------------------------- */
 
-typedef rs_status rs_writer(rs_converting *c, rs_err *err);
+typedef void rs_writer(rs_converting *c);
 rs_writer rs_to_hf4, rs_to_hf5, rs_to_vllm, rs_to_sglang, rs_to_llamacpp, rs_to_gguf, rs_to_megatron, rs_to_mlx;
 
 #endif

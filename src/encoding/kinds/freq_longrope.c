@@ -24,7 +24,7 @@ static double attention_factor(const rs_freq_in *in) {
   double scale = isnan(p->factor) ? in->max_length / in->train_length : p->factor;
   if (!isnan(p->attention_factor)) return p->attention_factor;
   if (!isnan(mscale)) return mscale;
-  return scale <= 1 ? 1 : sqrt(1 + log(scale) / log(in->train_length));
+  return rs_longrope_magnitude(scale, in->train_length);
 }
 
 static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {

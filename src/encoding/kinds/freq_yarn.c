@@ -18,7 +18,7 @@ typedef struct params {
 
 static double magnitude(const rs_freq_in *in, double mscale) {
   bool any = ((const params *)in->params)->magnitude == ANY;
-  return in->scale <= 1 && !any ? 1 : 0.1 * mscale * log(in->scale) + 1;
+  return any ? 0.1 * mscale * log(in->scale) + 1 : rs_yarn_magnitude(mscale, in->scale);
 }
 
 /* Both of mscale and mscale_all_dim, or neither: one alone is ignored, and 0 counts as absent (Hugging Face), unless
