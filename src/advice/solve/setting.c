@@ -45,21 +45,26 @@ static const struct {
     {"string", NULL, NOTHING},
 };
 
-static rs_status find_number(const rs_ranking *ranking, size_t length, asked value, double *number, rs_err *err) {
+/* Plain RoPE, (pairs,) rad/token. */
+static double *make_ladder(const rs_ranking *ranking, size_t *pairs, rs_err *err) {
   const rs_model *model = ranking->model;
-  double times = (double)length / ranking->train_length; /* above 1: check_model */
-  size_t pairs = model->rotary_dim / 2, critical = 0;
-  double *omega = rs_alloc(pairs, sizeof *omega, err);
+  *pairs = model->rotary_dim / 2;
+  double *omega = rs_alloc(*pairs, sizeof *omega, err);
+  if (omega != NULL) rs_ladder(model->rope_theta, (double)model->rotary_dim, *pairs, omega);
+  return omega;
+}
+
+static rs_status find_number(const rs_ranking *ranking, size_t length, asked value, double *number, rs_err *err) {
+  double theta = ranking->model->rope_theta, trained = ranking->train_length;
+  size_t pairs;
+  double *omega = make_ladder(ranking, &pairs, err);
   if (omega == NULL) return RS_MEMORY;
-  rs_ladder(model->rope_theta, (double)model->rotary_dim, pairs, omega);
-  critical = rs_critical_pair(omega, pairs, ranking->train_length);
+  size_t critical = rs_critical_pair(omega, pairs, trained);
+  bool movable = critical > 0 && critical < pairs;
   free(omega);
-  *number = value == ONE ? 1 : value == TWO ? 2 : times;
+  *number = value == ONE ? 1 : value == TWO ? 2 : (double)length / trained; /* above 1: check_model */
   if (value == TURNING_SHARE) *number = (double)critical / (double)pairs;
-  if (value == BASE && (critical == 0 || critical == pairs))
-    *number = model->rope_theta;
-  else if (value == BASE)
-    *number = rs_base_in_range(model->rope_theta, critical, pairs, ranking->train_length, (double)length);
+  if (value == BASE) *number = movable ? rs_base_in_range(theta, critical, pairs, trained, (double)length) : theta;
   return RS_OK;
 }
 
@@ -77,20 +82,17 @@ static rs_status set_list(rs_recipe *recipe, const char *name, const double *lis
 /* What a search as LongRoPE's ends in where these costs are searched by: pairs that went full circle are kept, and each
  * other one is divided by no more than brings its farthest key to where training ended. */
 static rs_status set_divisors(const rs_ranking *ranking, size_t length, rs_recipe *recipe, rs_err *err) {
-  const rs_model *model = ranking->model;
-  size_t pairs = model->rotary_dim / 2;
-  double *divisors = rs_alloc(pairs, sizeof *divisors, err), *ones = rs_alloc(pairs, sizeof *ones, err);
+  size_t pairs;
+  double *divisors = make_ladder(ranking, &pairs, err), farthest = (double)length - 1;
+  double *ones = rs_alloc(pairs, sizeof *ones, err);
   rs_status status = divisors != NULL && ones != NULL ? RS_OK : RS_MEMORY;
-  if (status == RS_OK) {
-    rs_ladder(model->rope_theta, (double)model->rotary_dim, pairs, divisors);
-    for (size_t j = 0; j < pairs; j++) {
-      double range = rs_angle_range(ranking->train_length * divisors[j]), farthest = (double)length - 1;
-      divisors[j] = isinf(range) ? 1 : fmax(1, farthest * divisors[j] / range);
-      ones[j] = 1;
-    }
-    status = set_list(recipe, "short_factor", ones, pairs, err);
-    if (status == RS_OK) status = set_list(recipe, "long_factor", divisors, pairs, err);
+  for (size_t j = 0; j < pairs && status == RS_OK; j++) {
+    double range = rs_angle_range(ranking->train_length * divisors[j]);
+    divisors[j] = isinf(range) ? 1 : fmax(1, farthest * divisors[j] / range);
+    ones[j] = 1;
   }
+  if (status == RS_OK) status = set_list(recipe, "short_factor", ones, pairs, err);
+  if (status == RS_OK) status = set_list(recipe, "long_factor", divisors, pairs, err);
   free(divisors);
   free(ones);
   return status;
@@ -290,21 +292,17 @@ static rs_status check_model(const rs_ranking_in *in, rs_ranking *ranking, rs_er
                    published != NULL ? published->name : "the model", model->name);
   ranking->train_length =
       published != NULL ? rs_recipe_train_length(&model->published, model) : (double)model->train_length;
-  if (ranking->train_length < 2)
-    return rs_fail(err, RS_INPUT,
-                   "%s: has no max_position_embeddings, and its class no default: which length was it "
-                   "trained at?",
-                   model->name);
+  RS_TRY(rs_need_trained(model, ranking->train_length >= 2 ? ranking->train_length : 0, err));
   if (in->length < 2 || in->length > RS_LONGEST_RANKED)
     return rs_fail(err, RS_INPUT, "%zu tokens: from 2 to %d can be ranked", in->length, RS_LONGEST_RANKED);
   if ((double)in->length <= ranking->train_length)
     return rs_fail(err, RS_DOMAIN, "%zu tokens are within the %g that %s was trained at: no setting is called for",
                    in->length, ranking->train_length, model->name);
-  if (kind->mask.window > 0 && kind->compression == 0 && (double)kind->mask.window <= ranking->train_length)
-    return rs_fail(err, RS_DOMAIN,
-                   "these layers of %s (%s) see %zu tokens whatever the context, and training had %g: no "
-                   "setting is called for",
-                   model->name, kind->name, kind->mask.window, ranking->train_length);
+  if (rs_window_of(kind) > 0 && (double)rs_window_of(kind) <= ranking->train_length)
+    return rs_fail(
+        err, RS_DOMAIN,
+        "these layers of %s (%s) see %zu tokens whatever the context, and training had %g: no setting is called for",
+        model->name, kind->name, kind->mask.window, ranking->train_length);
   return RS_OK;
 }
 
