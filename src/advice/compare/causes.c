@@ -324,10 +324,10 @@ static void add_rounding(const search *in, double rtol, rs_causes *causes) {
   if (in->differs != 0 || strict.differs == 0) return;
   rs_cause *cause = &causes->items[causes->count++];
   *cause = (rs_cause){.explains = strict.differs, .whole = true, .residual = NAN};
-  snprintf(cause->text, sizeof cause->text,
-           "rounding: nothing differs by more than %g, as tables computed in float32 do (--rtol %g takes them for "
-           "equal)",
-           float32_loss, float32_loss);
+  snprintf(
+      cause->text, sizeof cause->text,
+      "rounding: nothing differs by more than %g, as tables computed in float32 do (--rtol %g takes them for equal)",
+      float32_loss, float32_loss);
 }
 
 static rs_status run(search *in, rs_hypothesis *lists[2], double rtol, rs_causes *causes) {

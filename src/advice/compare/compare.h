@@ -68,8 +68,10 @@ typedef struct rs_hypothesis_maker {
   bool starved; /* there was no memory for words */
 } rs_hypothesis_maker;
 
-/* One more, or NULL when the list is full; and a change of it, where it is not NULL (`text` NULL: unset). */
-rs_hypothesis *rs_hypothesis_add(rs_hypothesis_maker *make, const char *key);
+/* One more with its `what`, or NULL when the list is full; and a change of it, where it is not NULL (`text` NULL:
+ * unset).
+ */
+rs_hypothesis *rs_hypothesis_add(rs_hypothesis_maker *make, const char *key, const char *format, ...) RS_PRINTF(3, 4);
 void rs_hypothesis_change(rs_hypothesis *hypothesis, const char *param, const char *text);
 
 /* "with name: new (why; A has old)", as text or as a finite number; nothing where it is so already. */
@@ -124,16 +126,6 @@ bool rs_table_alter(const rs_compared *from, size_t way, double *out, const char
 /* As rs_causes_find, with at most *work of rs_hypotheses_work, from which what was done is taken. */
 rs_status rs_causes_within(const rs_compared *a, const rs_compared *b, double rtol, double *work, rs_causes *causes,
                            rs_err *err);
-
-/* What a model publishes, at one length. Release with rs_published_clear; cleared on failure. */
-typedef struct rs_published {
-  rs_recipe recipe;
-  rs_spectrum spectrum;
-  rs_compared compared; /* points into the rest, which must not be moved */
-} rs_published;
-
-rs_status rs_published_make(const rs_model *model, size_t length, rs_published *side, rs_err *err);
-void rs_published_clear(rs_published *side);
 
 /* What the ratio of the frequencies looks like: constant, geometric, a band. */
 void rs_shape_describe(const rs_spectrum *a, const rs_spectrum *b, double rtol, char *text, size_t size);

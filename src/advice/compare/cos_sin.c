@@ -275,11 +275,10 @@ static rs_status choose_rounding(work *w, look seen, rounding *best) {
   double left;
   RS_TRY(fit(w, *best, &left));
   if (left < 0.02) return RS_OK;
-  return rs_fail(
-      w->err, RS_INPUT,
-      "phases do not grow evenly from row to row (off by %.3g of 2): rows of other than text (pictures under "
-      "M-RoPE), or of several tables",
-      left);
+  return rs_fail(w->err, RS_INPUT,
+                 "phases do not grow evenly from row to row (off by %.3g of 2): rows of other than text (pictures "
+                 "under M-RoPE), or of several tables",
+                 left);
 }
 
 /* ---- all of it

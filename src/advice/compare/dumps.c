@@ -15,15 +15,6 @@ bool rs_dump_ends(const char *text, const char *ending) {
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
-static rs_status read_tree(const char *file, rs_tree **tree, rs_err *err) {
-  char *text;
-  size_t length;
-  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &text, &length, err));
-  rs_status status = rs_json_read(text, length, file, tree, err);
-  free(text);
-  return status;
-}
-
 static rs_status positive(const char *file, const char *text, double *factor, rs_err *err) {
   if (rs_number_read(text, factor) && isfinite(*factor) && *factor > 0) return RS_OK;
   return rs_fail(err, RS_INPUT, "%s: the attention factor \"%s\" is no positive number", file, text);
@@ -32,7 +23,7 @@ static rs_status positive(const char *file, const char *text, double *factor, rs
 /* A dump may say what cos and sin are multiplied by: {"inv_freq": [...], "attention_factor": 1.2}. */
 static rs_status json_factor(const char *file, double *factor, rs_err *err) {
   rs_tree *tree = NULL;
-  RS_TRY(read_tree(file, &tree, err));
+  RS_TRY(rs_json_load(file, RS_LARGEST_FILE, &tree, err));
   const rs_node *node = rs_node_get(&tree->root, "attention_factor");
   rs_status status = RS_OK;
   if (node != NULL) status = positive(file, node->kind == RS_SCALAR ? node->text : "[...]", factor, err);
@@ -80,11 +71,10 @@ static rs_status read_list(rs_contender *s, rs_err *err) {
 static rs_status fail_shape(const rs_stored_tensor *tensor, rs_err *err) {
   char shape[RS_SHAPE_CHARS];
   rs_shape_text(tensor->shape, tensor->rank, shape);
-  return rs_fail(
-      err, RS_INPUT,
-      "%s has shape %s: wanted are cos and sin of shape (L, R) or (L, R/2), (3, L, R) of three axes, both in one "
-      "(L, cos and sin), (2, L, R), or (L, R/2, 2)",
-      tensor->name != NULL ? tensor->name : "the array", shape);
+  return rs_fail(err, RS_INPUT,
+                 "%s has shape %s: wanted are cos and sin of shape (L, R) or (L, R/2), (3, L, R) of three axes, both "
+                 "in one (L, cos and sin), (2, L, R), or (L, R/2, 2)",
+                 tensor->name != NULL ? tensor->name : "the array", shape);
 }
 
 /* The shape without extents of 1; how many are left. */
@@ -132,10 +122,10 @@ static rs_status lay_out_axes(const rs_stored_tensor *tensor, const size_t shape
     }
   free(numbers);
   if (same) return status;
-  return rs_fail(err, RS_INPUT,
-                 "%s holds three axes (time, row, column) that differ: those of a picture; those of a text tell "
-                 "frequencies",
-                 tensor->name != NULL ? tensor->name : "the array");
+  return rs_fail(
+      err, RS_INPUT,
+      "%s holds three axes (time, row, column) that differ: those of a picture; those of a text tell frequencies",
+      tensor->name != NULL ? tensor->name : "the array");
 }
 
 static rs_status lay_out_two(const rs_stored_tensor *cosine, const rs_stored_tensor *sine, rs_cos_sin_table *table,
@@ -163,8 +153,7 @@ static char *partner_of(const char *name, rs_err *err) {
   return partner;
 }
 
-/* ---- .npy ----------------------------------------------------------------------------------------------------------
- */
+/* ---- .npy -------------------------------------------------------------------------------------------------------- */
 
 /* An array of several rows is a table; cos.npy has sin.npy beside it. */
 static rs_status read_table(rs_contender *s, const rs_stored_tensor *tensor, rs_err *err) {
@@ -194,8 +183,66 @@ static rs_status read_array(rs_contender *s, rs_err *err) {
   return table ? status : read_list(s, err); /* which reads more types, or says why it cannot */
 }
 
-/* ---- safetensors ---------------------------------------------------------------------------------------------------
- */
+/* ---- safetensors ------------------------------------------------------------------------------------------------- */
+
+/* The first part of the name that is a number. */
+static size_t layer_of(const char *name) {
+  for (const char *part = name; part != NULL; part = strchr(part, '.') != NULL ? strchr(part, '.') + 1 : NULL) {
+    size_t digits = strspn(part, "0123456789");
+    if (digits > 0 && digits < 9 && part[digits] == '.') return strtoul(part, NULL, 10);
+  }
+  return RS_NO_KIND;
+}
+
+/* transformers keeps the frequencies before a dynamic rule changed them under another name. */
+static bool is_buffer(const rs_stored_tensor *tensor) {
+  const char *last = strrchr(tensor->name, '.');
+  return strcmp(last != NULL ? last + 1 : tensor->name, "inv_freq") == 0 && tensor->count > 0;
+}
+
+static rs_status read_one(const rs_stored_tensor *tensor, rs_buffer *buffer, rs_err *err) {
+  double *list = rs_alloc(tensor->count, sizeof *list, err);
+  buffer->name = list != NULL ? rs_strdup(tensor->name, err) : NULL;
+  buffer->layer = layer_of(tensor->name);
+  rs_status status = buffer->name != NULL ? rs_stored_doubles(tensor, 0, tensor->count, list, err) : RS_MEMORY;
+  for (size_t j = 0; j < tensor->count && status == RS_OK; j++)
+    if (list[j] < 0) status = rs_fail(err, RS_INPUT, "%s: frequency %zu is negative", tensor->name, j);
+  if (status == RS_OK) status = rs_spectrum_list(list, tensor->count, &buffer->spectrum, err);
+  free(list);
+  return status;
+}
+
+static int by_layer(const void *a, const void *b) {
+  size_t x = ((const rs_buffer *)a)->layer, y = ((const rs_buffer *)b)->layer;
+  return (x > y) - (x < y);
+}
+
+rs_status rs_buffers_read(const rs_safetensors *checkpoint, rs_buffers *buffers, rs_err *err) {
+  size_t capacity = 0;
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < checkpoint->count && status == RS_OK; i++) {
+    if (!is_buffer(&checkpoint->tensors[i])) continue;
+    status = RS_GROW(buffers->items, &capacity, buffers->count + 1, err);
+    if (status != RS_OK) break;
+    buffers->items[buffers->count] = (rs_buffer){0};
+    status = read_one(&checkpoint->tensors[i], &buffers->items[buffers->count++], err);
+  }
+  if (status != RS_OK)
+    rs_buffers_clear(buffers);
+  else if (buffers->count > 0)
+    qsort(buffers->items, buffers->count, sizeof *buffers->items, by_layer);
+  return status;
+}
+
+void rs_buffers_clear(rs_buffers *buffers) {
+  for (size_t i = 0; i < buffers->count; i++) {
+    free(buffers->items[i].name);
+    rs_spectrum_clear(&buffers->items[i].spectrum);
+  }
+  free(buffers->items);
+  buffers->items = NULL;
+  buffers->count = 0;
+}
 
 static const rs_stored_tensor *find_named(const rs_safetensors *file, const char *part, const char *without) {
   for (size_t i = 0; i < file->count; i++) {

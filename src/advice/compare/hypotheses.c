@@ -32,17 +32,16 @@ static void lend_settings(maker *make) {
   for (size_t p = 0; lent != NULL && lent->method == mine->method && p < mine->settings.count; p++) {
     const char *name = mine->settings.params[p]->name;
     if (!lends(make, p, old, new)) continue;
-    rs_hypothesis *hypothesis = rs_hypothesis_add(make, name);
+    rs_hypothesis *hypothesis =
+        rs_hypothesis_add(make, name, "with %s: %s (@ has %s)", name, new, strcmp(old, new) == 0 ? "another" : old);
     if (hypothesis == NULL) return;
-    snprintf(hypothesis->what, sizeof hypothesis->what, "with %s: %s (@ has %s)", name, new,
-             strcmp(old, new) == 0 ? "another" : old);
     rs_hypothesis_change(hypothesis, name, NULL);
     hypothesis->changes[0].value = &lent->settings.values[p];
     size_t length = strlen(all.what);
     snprintf(all.what + length, sizeof all.what - length, "%s %s", all.count > 0 ? "," : "", name);
     if (all.count < RS_CHANGES) all.changes[all.count++] = hypothesis->changes[0];
   }
-  rs_hypothesis *together = all.count > 1 ? rs_hypothesis_add(make, all.key) : NULL;
+  rs_hypothesis *together = all.count > 1 ? rs_hypothesis_add(make, all.key, "%s", all.what) : NULL;
   if (together != NULL) *together = all;
 }
 
@@ -140,11 +139,9 @@ static void alter_layout(maker *make) {
 }
 
 static void alter_base(maker *make) {
-  const rs_settings *settings = &make->from->recipe->settings;
+  const rs_value *rotary = rs_setting(&make->from->recipe->settings, "rotary_dim");
   const rs_model *model = make->from->model;
-  const rs_value *given = rs_setting(settings, "rope_theta"), *rotary = rs_setting(settings, "rotary_dim");
-  double theta = given->set ? given->number : model->rope_theta;
-  double dims = rotary->set ? rotary->number : (double)model->rotary_dim;
+  double theta = rs_compared_theta(make->from), dims = rotary->set ? rotary->number : (double)model->rotary_dim;
   double whole = (double)model->head_dim, other = 2 * (double)make->other->spectrum->pairs;
   if (theta != 10000) rs_hypothesis_number(make, "rope_theta", 10000, "what libraries fall back to");
   /* theta^(-2j/D) is the ladder of base theta^(R/D) over R. */
@@ -160,10 +157,8 @@ static void alter_scale_to(maker *make, double s, const char *why) {
   char text[RS_NUMBER_CHARS];
   double now = rs_compared_scale(make->from);
   if (!isfinite(s) || s <= 0 || s == now) return;
-  rs_hypothesis *hypothesis = rs_hypothesis_add(make, "factor");
-  if (hypothesis == NULL) return;
   rs_number_format(s, text);
-  snprintf(hypothesis->what, sizeof hypothesis->what, "with s = %s (%s; @ has %.6g)", text, why, now);
+  rs_hypothesis *hypothesis = rs_hypothesis_add(make, "factor", "with s = %s (%s; @ has %.6g)", text, why, now);
   rs_hypothesis_change(hypothesis, "scale", NULL);
   rs_hypothesis_change(hypothesis, "factor", text);
 }
@@ -188,34 +183,30 @@ static void alter_length(maker *make) {
                             2 * (double)make->from->length};
   for (size_t i = 0; i < RS_COUNT(lengths); i++) {
     if (lengths[i] < 1 || lengths[i] == (double)make->from->length) continue;
-    rs_hypothesis *hypothesis = rs_hypothesis_add(make, "length");
+    rs_hypothesis *hypothesis = rs_hypothesis_add(make, "length", "at %zu tokens%s (@ is at %zu)", (size_t)lengths[i],
+                                                  i == 0   ? ", the train_length"
+                                                  : i == 1 ? ", just beyond train_length"
+                                                           : "",
+                                                  make->from->length);
     if (hypothesis == NULL) return;
     hypothesis->length = (size_t)lengths[i];
-    snprintf(hypothesis->what, sizeof hypothesis->what, "at %zu tokens%s (@ is at %zu)", hypothesis->length,
-             i == 0   ? ", the train_length"
-             : i == 1 ? ", just beyond train_length"
-                      : "",
-             make->from->length);
   }
 }
 
 /* ---- methods and dialects ---------------------------------------------------------------------------------------- */
 
 static void as_method(maker *make, const rs_method *method, double s) {
+  const char *mine = make->from->recipe->method->name;
   char text[RS_NUMBER_CHARS], key[48];
   bool plain = !method->freq->scaled, pi = strcmp(method->freq->kind.name, "linear") == 0;
   snprintf(key, sizeof key, "method %.30s", method->name);
-  rs_hypothesis *hypothesis = rs_hypothesis_add(make, key);
+  rs_number_format(s, text);
+  rs_hypothesis *hypothesis = plain ? rs_hypothesis_add(make, key, "without any scaling: plain RoPE (@ is %s)", mine)
+                                    : rs_hypothesis_add(make, key, "as %s with s = %.6g%s (@ is %s)", method->name, s,
+                                                        pi ? ": every frequency divided by s" : "", mine);
   if (hypothesis == NULL) return;
   hypothesis->method = method;
-  rs_number_format(s, text);
-  if (plain) {
-    snprintf(hypothesis->what, sizeof hypothesis->what, "without any scaling: plain RoPE (@ is %s)",
-             make->from->recipe->method->name);
-    return;
-  }
-  snprintf(hypothesis->what, sizeof hypothesis->what, "as %s with s = %.6g%s (@ is %s)", method->name, s,
-           pi ? ": every frequency divided by s" : "", make->from->recipe->method->name);
+  if (plain) return;
   rs_hypothesis_change(hypothesis, "scale", NULL);
   rs_hypothesis_change(hypothesis, "factor", text);
 }
@@ -245,17 +236,15 @@ static void alter_method(maker *make) {
 void rs_hypotheses_dialects(rs_hypothesis_maker *make) {
   size_t count;
   const rs_dialect *dialects = rs_dialects(&count);
-  for (size_t d = 0; d < count; d++) {
+  const rs_recipe *recipe = make->from->recipe;
+  for (const rs_dialect *d = dialects; d < dialects + count; d++) {
     char key[48];
-    snprintf(key, sizeof key, "dialect %.30s", dialects[d].name);
-    const rs_recipe *recipe = make->from->recipe;
-    if (!rs_dialect_fits(&dialects[d], recipe->method) || dialects[d].settings[0].name == NULL) continue;
-    if (!rs_dialect_holds(&dialects[d], &recipe->settings)) continue;
-    rs_hypothesis *hypothesis = rs_hypothesis_add(make, key);
-    if (hypothesis == NULL) return;
-    snprintf(hypothesis->what, sizeof hypothesis->what, "in dialect %s: %.150s", dialects[d].name, dialects[d].summary);
-    for (size_t i = 0; i < RS_COUNT(dialects[d].settings) && dialects[d].settings[i].name != NULL; i++)
-      rs_hypothesis_change(hypothesis, dialects[d].settings[i].name, dialects[d].settings[i].value);
+    snprintf(key, sizeof key, "dialect %.30s", d->name);
+    if (!rs_dialect_fits(d, recipe->method) || d->settings[0].name == NULL) continue;
+    if (!rs_dialect_holds(d, &recipe->settings)) continue;
+    rs_hypothesis *hypothesis = rs_hypothesis_add(make, key, "in dialect %s: %.150s", d->name, d->summary);
+    for (size_t i = 0; i < RS_COUNT(d->settings) && d->settings[i].name != NULL; i++)
+      rs_hypothesis_change(hypothesis, d->settings[i].name, d->settings[i].value);
   }
 }
 

@@ -1,5 +1,6 @@
 /* What goes wrong in practice beyond one parameter with another value: keys exchanged, formulas of another port, a base
- * that is scaled already. Each is what some implementation or thread has; docs/commands.md lists them. */
+ * that is scaled already; and what is done to a finished table, whatever recipe it is of. Each is what some
+ * implementation or thread has; docs/commands.md lists them. */
 #include "compare.h"
 
 #include <math.h>
@@ -7,6 +8,91 @@
 #include <string.h>
 
 typedef rs_hypothesis_maker maker;
+
+/* ---- a side, and changes of it ----------------------------------------------------------------------------------- */
+
+double rs_compared_train_length(const rs_compared *side) {
+  return rs_recipe_train_length(side->recipe, side->model);
+}
+
+double rs_compared_scale(const rs_compared *side) {
+  if (!rs_method_scaled(side->recipe->method)) return NAN;
+  return rs_scale_resolve(&side->recipe->settings, (double)side->length, rs_compared_train_length(side));
+}
+
+double rs_compared_theta(const rs_compared *side) {
+  const rs_value *theta = rs_setting(&side->recipe->settings, "rope_theta");
+  return theta->set ? theta->number : side->model->rope_theta;
+}
+
+double rs_ramp_pair(const rs_compared *side, double rotations) {
+  double length = rs_compared_train_length(side);
+  return (double)side->spectrum->pairs * log(length / (2 * M_PI * rotations)) / log(rs_compared_theta(side));
+}
+
+rs_hypothesis *rs_hypothesis_add(rs_hypothesis_maker *make, const char *key, const char *format, ...) {
+  va_list words;
+  if (make->count == RS_HYPOTHESES) return NULL;
+  rs_hypothesis *hypothesis = &make->list[make->count++];
+  *hypothesis = (rs_hypothesis){0};
+  snprintf(hypothesis->key, sizeof hypothesis->key, "%s", key);
+  va_start(words, format);
+  vsnprintf(hypothesis->what, sizeof hypothesis->what, format, words);
+  va_end(words);
+  return hypothesis;
+}
+
+void rs_hypothesis_change(rs_hypothesis *hypothesis, const char *param, const char *text) {
+  if (hypothesis == NULL || hypothesis->count == RS_CHANGES) return;
+  rs_change *added = &hypothesis->changes[hypothesis->count++];
+  added->param = param;
+  snprintf(added->text, sizeof added->text, "%s", text != NULL ? text : "");
+}
+
+/* A value as a message has it: long lists by their length. */
+void rs_compared_own(rs_hypothesis_maker *make, const rs_compared *side, size_t index, char *out, size_t size) {
+  const rs_settings *settings = &side->recipe->settings;
+  const rs_value *value = &settings->values[index];
+  const rs_model *model = side->model;
+  const char *name = settings->params[index]->name;
+  rs_text text = {0};
+  if (value->set && value->count > 4)
+    rs_text_printf(&text, "a list of %zu", value->count);
+  else if (!value->set && strcmp(name, "train_length") == 0)
+    rs_text_printf(&text, "%zu", model->train_length);
+  else if (!value->set && strcmp(name, "rotary_dim") == 0)
+    rs_text_printf(&text, "%zu", model->rotary_dim);
+  else if (!value->set && strcmp(name, "rope_theta") == 0)
+    rs_text_printf(&text, "%.15g", model->rope_theta);
+  else if (!value->set && strcmp(name, "pair_layout") == 0)
+    rs_text_puts(&text, model->pair_layout == RS_INTERLEAVED ? "interleaved" : "half_split");
+  else
+    rs_value_write(settings->params[index], value, &text);
+  snprintf(out, size, "%s", rs_text_string(&text));
+  make->starved |= text.failed;
+  rs_text_clear(&text);
+}
+
+rs_hypothesis *rs_hypothesis_alter(rs_hypothesis_maker *make, const char *name, const char *text, const char *why) {
+  int index = rs_settings_find(&make->from->recipe->settings, name);
+  const char *new = text != NULL ? text : "none";
+  char old[64];
+  if (index < 0) return NULL;
+  rs_compared_own(make, make->from, (size_t)index, old, sizeof old);
+  if (strcmp(old, new) == 0) return NULL;
+  rs_hypothesis *hypothesis =
+      rs_hypothesis_add(make, name, "with %s: %.60s (%s%s@ has %s)", name, new, why, *why != '\0' ? "; " : "", old);
+  rs_hypothesis_change(hypothesis, name, text);
+  return hypothesis;
+}
+
+void rs_hypothesis_number(rs_hypothesis_maker *make, const char *name, double number, const char *why) {
+  char text[RS_NUMBER_CHARS];
+  rs_number_format(number, text);
+  if (isfinite(number)) rs_hypothesis_alter(make, name, text, why);
+}
+
+/* ---- mishaps ----------------------------------------------------------------------------------------------------- */
 
 static const rs_value *set_value(const maker *make, const char *name) {
   int p = rs_settings_find(&make->from->recipe->settings, name);
@@ -17,9 +103,9 @@ static const rs_value *set_value(const maker *make, const char *name) {
 /* Two parameters with each other's values. */
 static void swap(maker *make, const char *a, const char *b, const char *key) {
   const rs_value *first = set_value(make, a), *second = set_value(make, b);
-  rs_hypothesis *hypothesis = first != NULL && second != NULL ? rs_hypothesis_add(make, key) : NULL;
+  if (first == NULL || second == NULL) return;
+  rs_hypothesis *hypothesis = rs_hypothesis_add(make, key, "with %s and %s exchanged", a, b);
   if (hypothesis == NULL) return;
-  snprintf(hypothesis->what, sizeof hypothesis->what, "with %s and %s exchanged", a, b);
   rs_hypothesis_change(hypothesis, a, NULL);
   rs_hypothesis_change(hypothesis, b, NULL);
   hypothesis->changes[0].value = second;
@@ -29,9 +115,7 @@ static void swap(maker *make, const char *a, const char *b, const char *key) {
 /* DeepSeek's two, each alone and both left out, are beyond one parameter at a time. */
 static void leave_out_mscale(maker *make) {
   if (set_value(make, "mscale") == NULL || set_value(make, "mscale_all_dim") == NULL) return;
-  rs_hypothesis *hypothesis = rs_hypothesis_add(make, "mscale and mscale_all_dim");
-  if (hypothesis == NULL) return;
-  snprintf(hypothesis->what, sizeof hypothesis->what, "without mscale and mscale_all_dim");
+  rs_hypothesis *hypothesis = rs_hypothesis_add(make, "mscale and mscale_all_dim", "without mscale and mscale_all_dim");
   rs_hypothesis_change(hypothesis, "mscale", NULL);
   rs_hypothesis_change(hypothesis, "mscale_all_dim", NULL);
   rs_hypothesis_change(hypothesis, "mscale_softmax", "false");
@@ -42,9 +126,9 @@ void rs_hypotheses_factors(rs_hypothesis_maker *make) {
   const struct {
     double factor;
     const char *why;
-  } known[] = {{0.1 * log(s) + 1, "0.1 ln s + 1"},
+  } known[] = {{rs_yarn_magnitude(1, s), "0.1 ln s + 1"},
                {0.07 * log(s) + 1, "0.07 ln s + 1, telechat3's"},
-               {sqrt(1 + log(s) / log(length)), "sqrt(1 + ln s / ln train_length), LongRoPE's"},
+               {rs_longrope_magnitude(s, length), "sqrt(1 + ln s / ln train_length), LongRoPE's"},
                {s, "s itself"}};
   if (!(s > 1) || rs_settings_find(&make->from->recipe->settings, "attention_factor") < 0) return;
   for (size_t i = 0; i < RS_COUNT(known); i++)
@@ -53,19 +137,17 @@ void rs_hypotheses_factors(rs_hypothesis_maker *make) {
 
 /* A ladder that is NTK-aware scaled under the method, or whose exponents end at the last pair. */
 static void other_ladders(maker *make) {
-  const rs_value *given = set_value(make, "rope_theta"), *rotary = set_value(make, "rotary_dim");
-  double theta = given != NULL ? given->number : make->from->model->rope_theta, s = rs_compared_scale(make->from);
-  double dims = rotary != NULL ? rotary->number : (double)make->from->model->rotary_dim,
-         grown = pow(s, dims / (dims - 2));
+  const rs_value *rotary = set_value(make, "rotary_dim");
+  double theta = rs_compared_theta(make->from), s = rs_compared_scale(make->from);
+  double dims = rotary != NULL ? rotary->number : (double)make->from->model->rotary_dim, power = dims / (dims - 2);
   if (dims <= 2) return;
-  rs_hypothesis_number(make, "rope_theta", theta * grown, "on an NTK-aware base: theta s^(R/(R-2))");
-  rs_hypothesis_number(make, "rope_theta", theta / grown, "without an NTK-aware base: theta / s^(R/(R-2))");
-  rs_hypothesis_number(make, "rope_theta", pow(theta, dims / (dims - 2)), "as exponents over R - 2 make it");
+  rs_hypothesis_number(make, "rope_theta", theta * pow(s, power), "on an NTK-aware base: theta s^(R/(R-2))");
+  rs_hypothesis_number(make, "rope_theta", theta / pow(s, power), "without an NTK-aware base: theta / s^(R/(R-2))");
+  rs_hypothesis_number(make, "rope_theta", pow(theta, power), "as exponents over R - 2 make it");
 }
 
 /* Sections in another order, doubled as old code has them, or not read. */
 static void other_sections(maker *make) {
-  static const char *const orders[] = {"t, w, h", "h, t, w", "h, w, t", "w, t, h", "w, h, t"};
   static const int places[][RS_AXES] = {{0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   const rs_value *own = set_value(make, "mrope_section");
   double sections[RS_AXES];
@@ -73,11 +155,11 @@ static void other_sections(maker *make) {
   for (size_t a = 0; a < RS_AXES; a++)
     sections[a] = listed ? own->list[a] : own == NULL ? (double)make->from->model->mrope_section[a] : 0;
   if (sections[0] + sections[1] + sections[2] == 0) return;
-  for (size_t i = 0; i < RS_COUNT(orders); i++) {
+  for (size_t i = 0; i < RS_COUNT(places); i++) {
     char text[48], why[48];
     const int *place = places[i];
     snprintf(text, sizeof text, "%g,%g,%g", sections[place[0]], sections[place[1]], sections[place[2]]);
-    snprintf(why, sizeof why, "read as %s", orders[i]);
+    snprintf(why, sizeof why, "read as %c, %c, %c", "thw"[place[0]], "thw"[place[1]], "thw"[place[2]]);
     rs_hypothesis_alter(make, "mrope_section", text, why);
   }
   rs_hypothesis_alter(make, "mrope_section", "none", "the sections are not read: text alone");
@@ -126,25 +208,15 @@ static void other_betas(maker *make) {
   if (whole) low = rint(low), high = rint(high);
   rs_number_format(beta_of(make, low, whole, 1), fast);
   rs_number_format(beta_of(make, high, whole, -1), slow);
-  rs_hypothesis *hypothesis = rs_hypothesis_add(make, "betas");
+  rs_hypothesis *hypothesis = rs_hypothesis_add(
+      make, "betas",
+      "with beta_fast: %.12s, beta_slow: %.12s, truncate: %s (as the ramp from pair %.4g to %.4g shows%s)", fast, slow,
+      whole ? "true" : "false", low, high, whole ? ", or others that are rounded to these" : "");
   if (hypothesis == NULL) return;
-  snprintf(hypothesis->what, sizeof hypothesis->what,
-           "with beta_fast: %.12s, beta_slow: %.12s, truncate: %s (as the ramp from pair %.4g to %.4g shows%s)", fast,
-           slow, whole ? "true" : "false", low, high, whole ? ", or others that are rounded to these" : "");
   hypothesis->fitted = true;
   rs_hypothesis_change(hypothesis, "beta_fast", fast);
   rs_hypothesis_change(hypothesis, "beta_slow", slow);
   rs_hypothesis_change(hypothesis, "truncate", whole ? "true" : "false");
-}
-
-/* ---- lengths
- * --------------------------------------------------------------------------------------------------------- */
-
-/* The length that a converter falls back to. */
-static void other_lengths(maker *make) {
-  const rs_method *method = make->from->recipe->method;
-  if (strcmp(method->name, "llama3") == 0)
-    rs_hypothesis_number(make, "train_length", 8192, "llama.cpp's where the outer key is missing");
 }
 
 void rs_hypotheses_mishaps(rs_hypothesis_maker *make) {
@@ -154,5 +226,144 @@ void rs_hypotheses_mishaps(rs_hypothesis_maker *make) {
   other_betas(make);
   other_ladders(make);
   other_sections(make);
-  other_lengths(make);
+  if (strcmp(make->from->recipe->method->name, "llama3") == 0)
+    rs_hypothesis_number(make, "train_length", 8192, "llama.cpp's where the outer key is missing");
+}
+
+/* ---- finished tables --------------------------------------------------------------------------------------------- */
+
+/* Orders that code makes, numbers of fewer bits, other units, a scaling that is applied to what is scaled already. */
+typedef struct alteration {
+  const char *what, *key;
+  double (*at)(const rs_compared *from, size_t j);
+} alteration;
+
+static double reversed(const rs_compared *from, size_t j) {
+  return from->spectrum->omega[from->spectrum->pairs - 1 - j];
+}
+
+static double odd_after_even(const rs_compared *from, size_t j) {
+  size_t half = (from->spectrum->pairs + 1) / 2;
+  return from->spectrum->omega[j < half ? 2 * j : 2 * (j - half) + 1];
+}
+
+static double merged(const rs_compared *from, size_t j) {
+  size_t half = (from->spectrum->pairs + 1) / 2;
+  return from->spectrum->omega[j % 2 == 0 ? j / 2 : half + j / 2];
+}
+
+static double as_bf16(const rs_compared *from, size_t j) {
+  return rs_round(RS_BF16, from->spectrum->omega[j]);
+}
+
+static double as_f16(const rs_compared *from, size_t j) {
+  return rs_round(RS_F16, from->spectrum->omega[j]);
+}
+
+static double in_turns(const rs_compared *from, size_t j) {
+  return from->spectrum->omega[j] / (2 * M_PI);
+}
+
+static double inverted(const rs_compared *from, size_t j) {
+  return from->spectrum->omega[j] > 0 ? 1 / from->spectrum->omega[j] : 0;
+}
+
+static double plain_at(const rs_compared *from, size_t j) {
+  return pow(rs_compared_theta(from), -(double)j / (double)from->spectrum->pairs);
+}
+
+/* Each pair's divisor once more. */
+static double twice(const rs_compared *from, size_t j) {
+  double omega = from->spectrum->omega[j];
+  return omega * omega / plain_at(from, j);
+}
+
+/* xAI's yarn_log: what a by-parts method blends, blended geometrically. For kept * (1 - r) + divided * r. */
+static double geometric(const rs_compared *from, size_t j) {
+  double s = rs_compared_scale(from), plain = plain_at(from, j), share = from->spectrum->omega[j] / plain;
+  double r = s != 1 ? (1 - share) / (1 - 1 / s) : 0;
+  return plain * pow(s, -fmin(fmax(r, 0), 1));
+}
+
+/* YaRN's ramp between the pairs of two betas, which ends at pair `last` at the latest. */
+static double ramp(const rs_compared *from, const char *begin, const char *end, double last, size_t j) {
+  const rs_settings *settings = &from->recipe->settings;
+  double s = rs_compared_scale(from);
+  double low = rs_ramp_pair(from, rs_setting(settings, begin)->number);
+  double high = rs_ramp_pair(from, rs_setting(settings, end)->number);
+  bool truncate = rs_setting(settings, "truncate")->number == 1;
+  low = fmax(truncate ? floor(low) : low, 0);
+  high = fmin(truncate ? ceil(high) : high, last);
+  double r = fmin(fmax(((double)j - low) / (high != low ? high - low : 0.001), 0), 1);
+  return plain_at(from, j) * (1 - r + r / s);
+}
+
+/* The ramp of code that takes beta_fast for beta_slow: from there it falls, and slow pairs are kept. */
+static double swapped(const rs_compared *from, size_t j) {
+  return ramp(from, "beta_slow", "beta_fast", 2 * (double)from->spectrum->pairs - 1, j);
+}
+
+/* The ramp of code that ends it at the last pair, R/2 - 1, where YaRN's has R - 1. */
+static double cut_short(const rs_compared *from, size_t j) {
+  return ramp(from, "beta_fast", "beta_slow", (double)from->spectrum->pairs - 1, j);
+}
+
+/* FoPE's cut: what makes less than one turn within the trained length does not turn. */
+static double cut_slow(const rs_compared *from, size_t j) {
+  double omega = from->spectrum->omega[j];
+  return omega > 2 * M_PI / rs_compared_train_length(from) ? omega : 0;
+}
+
+/* The list of divisors that LongRoPE's code scales by the length; NULL where the recipe has none. */
+static const double *divisors_of(const rs_compared *from) {
+  int index = rs_settings_find(&from->recipe->settings, "long_factor");
+  const rs_value *list = index >= 0 ? &from->recipe->settings.values[index] : NULL;
+  return list != NULL && list->set && list->count == from->spectrum->pairs ? list->list : NULL;
+}
+
+/* What the longest context is of the trained one. */
+static double most_scale(const rs_compared *from) {
+  return (double)from->model->max_length / rs_compared_train_length(from);
+}
+
+/* LongRoPE's dynamic rule: 1 + (f - 1) (n / L0 - 1) / (s - 1), from no divisor at L0 to the whole list at s L0. */
+static double by_length(const rs_compared *from, size_t j) {
+  double share = ((double)from->length / rs_compared_train_length(from) - 1) / (most_scale(from) - 1);
+  return plain_at(from, j) / (1 + (divisors_of(from)[j] - 1) * fmax(share, 0));
+}
+
+static const alteration alterations[] = {
+    {"in reversed order", "order", reversed},
+    {"with the pairs in the order 0, 2, 4, ..., 1, 3, 5, ... (split as if interleaved)", "order", odd_after_even},
+    {"with the pairs' two halves interleaved", "order", merged},
+    {"with frequencies rounded to bfloat16 (buffers that were cast with the model)", "rounded", as_bf16},
+    {"with frequencies rounded to float16 (buffers that were cast with the model)", "rounded", as_f16},
+    {"in turns, not in radians (every frequency over 2 pi)", "unit", in_turns},
+    {"with periods in place of frequencies (1 / omega)", "unit", inverted},
+    {"with beta_fast and beta_slow exchanged", "betas", swapped},
+    {"with the ramp's end held at the last pair, R/2 - 1 (YaRN's code holds it at R - 1)", "clamp", cut_short},
+    {"with the pairs that make less than one turn within the trained length held still (FoPE's cut)", "cut", cut_slow},
+    {"with long_factor grown with the length, 1 + (f - 1) (n / L0 - 1) / (s - 1) (LongRoPE's dynamic rule)",
+     "by length", by_length},
+    {"with the scaling applied twice (each pair divided once more by what divides it)", "twice", twice},
+    {"with the blend of kept and divided pairs geometric, as xAI's yarn_log has it", "blend", geometric},
+};
+
+/* What the recipe must be for it. */
+static bool fits(const alteration *way, const rs_compared *from) {
+  bool by_ramp = way->at == swapped || way->at == cut_short;
+  if (way->at == cut_slow) return from->recipe != NULL;
+  if (way->at == by_length) return from->recipe != NULL && divisors_of(from) != NULL && most_scale(from) > 1;
+  if (way->at != twice && way->at != geometric && !by_ramp) return true;
+  double s = from->recipe != NULL ? rs_compared_scale(from) : NAN;
+  bool has_ramp = !by_ramp || (s > 0 && rs_settings_find(&from->recipe->settings, "truncate") >= 0);
+  return s > 0 && s != 1 && has_ramp;
+}
+
+bool rs_table_alter(const rs_compared *from, size_t way, double *out, const char **what, const char **key) {
+  if (way >= RS_COUNT(alterations)) return false;
+  *what = fits(&alterations[way], from) ? alterations[way].what : NULL;
+  *key = alterations[way].key;
+  for (size_t j = 0; *what != NULL && j < from->spectrum->pairs; j++) out[j] = alterations[way].at(from, j);
+  return true;
 }

@@ -16,26 +16,27 @@ static rs_status name_side(size_t which, const char *text, const rs_err *why, rs
                  why->subject, *why->subject != '\0' ? ": " : "", why->message);
 }
 
-/* ---- published recipes ------------------------------------------------------------------------------------------- */
+/* ---- recipes ----------------------------------------------------------------------------------------------------- */
 
-static rs_status copy_published(rs_contender *s, rs_err *err) {
-  if (s->model.published.method == NULL)
-    return rs_fail(err, RS_INPUT, "publishes no recipe (write one, as in rope, with --model or --hf)");
-  RS_TRY(rs_recipe_copy(&s->recipe, &s->model.published, err));
-  RS_TRY(rs_recipe_resolve(&s->recipe, &s->model, err));
-  return rs_recipe_check(&s->recipe, &s->model, err);
+static rs_status take_subject(const rs_subject_in *in, rs_contender *s, rs_problems *problems, rs_err *err) {
+  rs_subject subject;
+  RS_TRY(rs_subject_read(in, &subject, problems, err));
+  s->model = subject.model;
+  s->recipe = subject.recipe;
+  s->profile = subject.profile;
+  s->kind = subject.kind;
+  return RS_OK;
 }
 
-static rs_status take_layers(rs_contender *s, const char *layers, rs_err *err) {
-  RS_TRY(rs_profile_find(&s->profile, layers, &s->kind, err));
-  RS_TRY(rs_model_copy(&s->model, &s->profile.kinds[s->kind].model, err));
-  return copy_published(s, err);
-}
-
-static rs_status read_config(rs_contender *s, const char *layers, rs_err *err) {
-  s->origin = RS_FROM_HF;
-  RS_TRY(rs_profile_load(s->file != NULL ? s->file : s->text, &s->profile, err));
-  return take_layers(s, layers, err);
+/* What a config or a preset publishes. */
+static rs_status read_published(rs_contender *s, const char *hf, const char *preset, const char *layers, rs_err *err) {
+  rs_problems problems = {.text = {0}};
+  const rs_subject_in in = {.hf = hf, .preset = preset, .layers = layers, .fallback = "rope", .length = 1};
+  s->origin = hf != NULL ? RS_FROM_HF : RS_FROM_PRESET;
+  rs_status status = take_subject(&in, s, &problems, err);
+  rs_problems_clear(&problems);
+  if (status != RS_OK || s->model.published.method != NULL) return status;
+  return rs_fail(err, RS_INPUT, "publishes no recipe (write one, as in rope, with --model or --hf)");
 }
 
 /* The buffers of a folder's checkpoint, where it has one that can be read: the config is what was asked for. */
@@ -56,17 +57,8 @@ static rs_status read_weights(rs_contender *s, rs_err *err) {
 static rs_status read_folder(rs_contender *s, const char *layers, rs_err *err) {
   s->file = rs_path_join(s->text, "config.json", err);
   if (s->file == NULL) return RS_MEMORY;
-  RS_TRY(read_config(s, layers, err));
+  RS_TRY(read_published(s, s->file, NULL, layers, err));
   return read_weights(s, err);
-}
-
-static rs_status read_tree(const char *file, rs_tree **tree, rs_err *err) {
-  char *text;
-  size_t length;
-  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &text, &length, err));
-  rs_status status = rs_json_read(text, length, file, tree, err);
-  free(text);
-  return status;
 }
 
 /* A config names a geometry; a dump is a list, or an object with one. */
@@ -82,10 +74,10 @@ static bool names_geometry(const rs_node *root) {
 static rs_status read_file(rs_contender *s, const char *layers, rs_err *err) {
   rs_tree *tree = NULL;
   if (!rs_dump_ends(s->text, ".json")) return rs_dump_read(s, layers, err);
-  RS_TRY(read_tree(s->text, &tree, err));
+  RS_TRY(rs_json_load(s->text, RS_LARGEST_FILE, &tree, err));
   bool config = names_geometry(&tree->root);
   rs_tree_free(tree);
-  return config ? read_config(s, layers, err) : rs_dump_read(s, layers, err);
+  return config ? read_published(s, s->text, NULL, layers, err) : rs_dump_read(s, layers, err);
 }
 
 static bool is_preset(const char *name) {
@@ -95,14 +87,6 @@ static bool is_preset(const char *name) {
     if (strcmp(presets[i].name, name) == 0) return true;
   return false;
 }
-
-static rs_status read_preset(rs_contender *s, const char *layers, rs_err *err) {
-  s->origin = RS_FROM_PRESET;
-  RS_TRY(rs_preset_profile(s->text, &s->profile, err));
-  return take_layers(s, layers, err);
-}
-
-/* ---- recipes ----------------------------------------------------------------------------------------------------- */
 
 /* What a word may have been meant for: a preset or a method. */
 static rs_status unknown_word(const char *word, rs_err *err) {
@@ -132,23 +116,13 @@ static rs_status read_on_model(const rs_contest *contest, size_t which, rs_conte
                       .label = names[which],
                       .length = 1};
   bool word = strcspn(s->text, "{}[]:, ") == strlen(s->text), named = in.hf != NULL || in.preset != NULL;
-  rs_subject subject;
   if (word && rs_method_find(s->text) == NULL) return unknown_word(s->text, err);
   if (!named && other->origin == RS_FROM_HF) in.hf = other->file != NULL ? other->file : other->text;
   if (!named && other->origin == RS_FROM_PRESET) in.preset = other->text;
   if (!named && other->origin == RS_FROM_SUBJECT) in.on = &other->model;
   if (in.hf == NULL && in.preset == NULL && in.on == NULL)
     return rs_fail(err, RS_INPUT, "is a recipe: --model or --hf must say of which model");
-  RS_TRY(rs_subject_read(&in, &subject, problems, err));
-  s->model = subject.model;
-  s->recipe = subject.recipe;
-  s->profile = subject.profile;
-  s->kind = subject.kind;
-  subject.profile = (rs_profile){0};
-  subject.model = (rs_model){0};
-  subject.recipe = (rs_recipe){0};
-  rs_subject_clear(&subject);
-  return RS_OK;
+  return take_subject(&in, s, problems, err);
 }
 
 /* A recipe that is resolved already. */
@@ -168,7 +142,7 @@ static rs_status read_named(rs_contender *s, const char *layers, rs_err *err) {
   if (there && S_ISDIR(info.st_mode) && !is_preset(s->text)) return read_folder(s, layers, err);
   if (file && !there) return rs_fail(err, RS_INPUT, "is not there");
   if (file) return read_file(s, layers, err);
-  if (is_preset(s->text)) return read_preset(s, layers, err);
+  if (is_preset(s->text)) return read_published(s, NULL, s->text, layers, err);
   if (there && (strchr(s->text, '.') != NULL || strchr(s->text, '/') != NULL))
     return rs_fail(err, RS_INPUT, "is a file, but none of .json (config or dump), .npy, .csv and .safetensors (dump)");
   return RS_OK;

@@ -1,5 +1,5 @@
 /* Spectra: what two recipes, or a recipe and an engine's dump, are compared by. */
-#include "advice/advice.h"
+#include "compare.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -212,4 +212,142 @@ double rs_spectrum_base(const rs_spectrum *spectrum) {
   for (size_t j = 0; j < spectrum->pairs; j++)
     if (!(fabs(spectrum->omega[j] * pow(base, (double)j / pairs) - 1) <= 1e-9)) return NAN;
   return spectrum->amp == 1 && spectrum->logit_factor == 1 ? base : NAN;
+}
+
+/* ---- other lengths ----------------------------------------------------------------------------------------------- */
+
+/* Recipes that are equal at one length may part at another: s follows the length by some rules, and LongRoPE has a list
+ * for each side of the trained length. */
+enum { MOST_LENGTH = 1 << 28 }; /* tokens, as --length takes */
+
+static rs_status compare_at(const rs_compared *a, const rs_compared *b, size_t length, double rtol, rs_difference *out,
+                            rs_err *err) {
+  const rs_compared *sides[] = {a, b};
+  rs_spectrum spectra[2] = {{0}};
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < 2 && status == RS_OK; i++)
+    status = rs_spectrum_make(sides[i]->recipe, sides[i]->model, length, &spectra[i], err);
+  if (status == RS_OK) *out = rs_spectrum_compare(&spectra[0], &spectra[1], rtol);
+  for (size_t i = 0; i < 2; i++) rs_spectrum_clear(&spectra[i]);
+  return status;
+}
+
+static int ascending(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+rs_status rs_compare_elsewhere(const rs_compared *a, const rs_compared *b, double rtol, size_t *length,
+                               rs_difference *difference, rs_err *err) {
+  const rs_compared *sides[] = {a, b};
+  double lengths[16];
+  size_t count = 0;
+  *length = 0;
+  if (a->recipe == NULL || b->recipe == NULL) return RS_OK;
+  for (size_t i = 0; i < 2; i++) {
+    double trained = rs_compared_train_length(sides[i]), most = (double)sides[i]->model->max_length;
+    const double tried[] = {floor(trained / 2), trained, trained + 1, 2 * trained, 4 * trained, most, 2 * most};
+    for (size_t k = 0; k < RS_COUNT(tried); k++)
+      if (tried[k] >= 1 && tried[k] <= MOST_LENGTH) lengths[count++] = tried[k];
+  }
+  qsort(lengths, count, sizeof *lengths, ascending);
+  for (size_t k = 0; k < count; k++) {
+    rs_err why = {0};
+    if (k > 0 && lengths[k] == lengths[k - 1]) continue;
+    rs_status status = compare_at(a, b, (size_t)lengths[k], rtol, difference, &why);
+    if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
+    if (status != RS_OK || difference->differs == 0) continue; /* where one is undefined they are not compared */
+    *length = (size_t)lengths[k];
+    return RS_OK;
+  }
+  return RS_OK;
+}
+
+/* ---- the shape of a difference ----------------------------------------------------------------------------------- */
+
+/* Where no known change explains one, what is left is to say whether the ratio of the frequencies is one constant, a
+ * geometric ladder (another base), or a band of pairs. */
+
+/* ln omega[j] = offset + slope j, by least squares, and the largest distance from it. */
+typedef struct line {
+  double offset, slope, residual;
+} line;
+
+static double log_at(const rs_spectrum *a, const rs_spectrum *b, size_t j) {
+  return log(b->omega[j]) - (a != NULL ? log(a->omega[j]) : 0);
+}
+
+/* The line through ln(b / a), or through ln b, as sums: gsl_fit_linear takes arrays, and so room for them. */
+static line fit(const rs_spectrum *a, const rs_spectrum *b) {
+  double n = (double)b->pairs, sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0;
+  for (size_t j = 0; j < b->pairs; j++) {
+    double x = (double)j, y = log_at(a, b, j);
+    sum_x += x;
+    sum_y += y;
+    sum_xx += x * x;
+    sum_xy += x * y;
+  }
+  line out = {.slope = (n * sum_xy - sum_x * sum_y) / (n * sum_xx - sum_x * sum_x)};
+  out.offset = (sum_y - out.slope * sum_x) / n;
+  for (size_t j = 0; j < b->pairs; j++)
+    out.residual = fmax(out.residual, fabs(log_at(a, b, j) - out.offset - out.slope * (double)j));
+  return out;
+}
+
+static bool all_turn(const rs_spectrum *spectrum) {
+  bool turn = true;
+  for (size_t j = 0; j < spectrum->pairs; j++) turn &= spectrum->omega[j] > 0;
+  return turn;
+}
+
+static void describe_ladder(const rs_spectrum *a, const rs_spectrum *b, double rtol, line ratio, char *text,
+                            size_t size) {
+  double pairs = (double)b->pairs;
+  line mine = fit(NULL, a), to = fit(NULL, b);
+  snprintf(text, size, "B / A is geometric: %.6g times %.6g^j for pair j", exp(ratio.offset), exp(ratio.slope));
+  if (mine.residual > rtol) return; /* B is no ladder either */
+  double base_a = exp(-mine.slope * pairs), base_b = exp(-to.slope * pairs);
+  size_t length = strlen(text);
+  snprintf(text + length, size - length,
+           "; as ladders over %zu dims, A has base %.6g and B has base %.6g (or A's base over %.6g dims)", 2 * b->pairs,
+           base_a, base_b, 2 * pairs * log(base_a) / log(base_b));
+}
+
+/* From which pair to the last the ratio stays the same. */
+static size_t constant_tail(const rs_spectrum *a, const rs_spectrum *b, double rtol) {
+  size_t last = a->pairs - 1, from = last;
+  double end = b->omega[last] / a->omega[last];
+  while (from > 0 && fabs(b->omega[from - 1] / a->omega[from - 1] / end - 1) <= rtol) from--;
+  return from;
+}
+
+static void describe_band(const rs_spectrum *a, const rs_spectrum *b, double rtol, char *text, size_t size) {
+  rs_difference difference = rs_spectrum_compare(a, b, rtol);
+  size_t last = a->pairs - 1, tail = constant_tail(a, b, rtol);
+  if (difference.first == 0 && difference.last == last)
+    snprintf(text, size, "B / A differs from 1 everywhere");
+  else
+    snprintf(text, size, "B / A differs from 1 from pair %zu to pair %zu only", difference.first, difference.last);
+  if (tail == last || difference.last != last) return;
+  size_t length = strlen(text);
+  snprintf(text + length, size - length, "; from pair %zu on it is %.6g", tail, b->omega[last] / a->omega[last]);
+}
+
+void rs_shape_describe(const rs_spectrum *a, const rs_spectrum *b, double rtol, char *text, size_t size) {
+  if (a->pairs != b->pairs) {
+    snprintf(text, size, "A has %zu pairs, B has %zu", a->pairs, b->pairs);
+    return;
+  }
+  bool turn = all_turn(a) && all_turn(b);
+  line ratio = turn && a->pairs > 2 ? fit(a, b) : (line){.residual = INFINITY};
+  double span = fabs(ratio.slope) * (double)a->pairs;
+  if (ratio.residual <= rtol && span <= rtol)
+    snprintf(text, size, "B is %.6g times A at every pair (1 / %.6g), as if positions were divided by that",
+             exp(ratio.offset), exp(-ratio.offset));
+  else if (ratio.residual <= rtol)
+    describe_ladder(a, b, rtol, ratio, text, size);
+  else if (turn)
+    describe_band(a, b, rtol, text, size);
+  else
+    snprintf(text, size, "some pairs do not turn on one side");
 }
