@@ -14,10 +14,10 @@ enum { MOST_CHECKPOINTS = 10000 };
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
 
 /* The parameters that stand in a mapping; `others` (ends with NULL) are its keys besides. */
-static void read_params(const rs_entry *e, const rs_node *mapping, const rs_path *path, const char *what,
-                        const char *const *others, rs_settings *settings) {
+static void read_params(const rs_entry *e, const rs_node *mapping, const char *what, const char *const *others,
+                        rs_settings *settings) {
   const rs_chooser chooser = {rs_entry_value, e};
-  rs_settings_read(e->config->problems, mapping, path, what, others, &chooser, settings);
+  rs_settings_read(e->config->problems, mapping, what, others, &chooser, settings);
 }
 
 static void read_shape(const rs_entry *e, rs_checkpoint *checkpoint, rs_shape_params *params) {
@@ -27,7 +27,7 @@ static void read_shape(const rs_entry *e, rs_checkpoint *checkpoint, rs_shape_pa
   if (rs_settings_init_specs(settings, rs_shape_specs, rs_shape_spec_count, &why) != RS_OK)
     rs_entry_report(e, &why);
   else
-    read_params(e, e->node, &e->path, "a checkpoint", others, settings);
+    read_params(e, e->node, "a checkpoint", others, settings);
   rs_bind(settings, rs_shape_specs, rs_shape_spec_count, params);
   checkpoint->format = params->precision;
   checkpoint->seeded = params->seed != RS_NO_COUNT;
@@ -37,7 +37,6 @@ static void read_shape(const rs_entry *e, rs_checkpoint *checkpoint, rs_shape_pa
 static void read_training(const rs_entry *e, rs_checkpoint *checkpoint) {
   static const char *const none[] = {NULL}, *const method[] = {"method", NULL};
   const rs_node *train = rs_node_get(e->node, "train"), *tune = rs_node_get(e->node, "tune");
-  const rs_path train_path = rs_path_key(&e->path, "train"), tune_path = rs_path_key(&e->path, "tune");
   static const char mapping[] = "a mapping, like {steps: 1000, length: 64}";
   rs_settings *first = &checkpoint->settings[RS_PART_TRAINING], *second = &checkpoint->settings[RS_PART_TUNING];
   rs_problems *problems = e->config->problems;
@@ -48,10 +47,8 @@ static void read_training(const rs_entry *e, rs_checkpoint *checkpoint) {
     rs_entry_report(e, &why);
     return;
   }
-  if (train != NULL && rs_expect(problems, train, &train_path, RS_MAPPING, mapping))
-    read_params(e, train, &train_path, "training", none, first);
-  if (tune != NULL && rs_expect(problems, tune, &tune_path, RS_MAPPING, mapping))
-    read_params(e, tune, &tune_path, "tuning", method, second);
+  if (train != NULL && rs_expect(problems, train, RS_MAPPING, mapping)) read_params(e, train, "training", none, first);
+  if (tune != NULL && rs_expect(problems, tune, RS_MAPPING, mapping)) read_params(e, tune, "tuning", method, second);
   rs_bind(first, rs_training_specs, rs_training_spec_count, &checkpoint->training);
   rs_bind(second, rs_training_specs, rs_training_spec_count, &checkpoint->tuning);
 }
@@ -62,7 +59,6 @@ static void read_training(const rs_entry *e, rs_checkpoint *checkpoint) {
 static size_t tokens_at(const rs_entry *e, const char *training, size_t length, rs_example_shape *shape) {
   const rs_task *task = &e->config->task;
   const rs_node *mapping = rs_node_get(e->node, training), *node = mapping ? rs_node_get(mapping, "length") : NULL;
-  rs_path path = rs_path_key(&e->path, training);
   rs_token_layout layout = {0};
   rs_err why = {0};
   size_t tokens = length;
@@ -75,12 +71,10 @@ static size_t tokens_at(const rs_entry *e, const char *training, size_t length, 
   if (why.status == RS_OK) return tokens;
   if (why.status == RS_MEMORY)
     rs_problem_memory(e->config->problems);
-  else if (node != NULL) {
-    rs_found_value value = rs_entry_value(e, node, &path);
-    rs_problem(e->config->problems, value.node, &value.path, "%s", why.message);
-  } else {
-    rs_problem(e->config->problems, e->node, &e->path, "%s.length = %zu: %s", training, length, why.message);
-  }
+  else if (node != NULL)
+    rs_problem(e->config->problems, rs_entry_value(e, node), "%s", why.message);
+  else
+    rs_problem(e->config->problems, e->node, "%s.length = %zu: %s", training, length, why.message);
   return length;
 }
 
@@ -130,18 +124,18 @@ static bool holds(const char *folder, const char *file) {
 }
 
 /* The folder by the path with which any later run finds it; NULL, and reported, where it holds no checkpoint. */
-static char *find_folder(const rs_entry *e, const rs_node *node, const rs_path *path) {
+static char *find_folder(const rs_entry *e, const rs_node *node) {
   rs_problems *problems = e->config->problems;
-  const char *word = rs_read_word(problems, node, path);
+  const char *word = rs_read_word(problems, node);
   char *beside = word != NULL ? rs_beside(node, word) : NULL, *folder = beside != NULL ? realpath(beside, NULL) : NULL;
   if (word != NULL && (beside == NULL || (folder == NULL && errno == ENOMEM)))
     rs_problem_memory(problems);
   else if (word != NULL && folder == NULL)
-    rs_problem(problems, node, path, "cannot be found: %s", strerror(errno));
+    rs_problem(problems, node, "cannot be found: %s", strerror(errno));
   else if (folder != NULL && !holds(folder, "config.json"))
-    rs_problem(problems, node, path, "is no folder of a checkpoint: it has no config.json");
+    rs_problem(problems, node, "is no folder of a checkpoint: it has no config.json");
   else if (folder != NULL && !holds(folder, "model.safetensors") && !holds(folder, "model.safetensors.index.json"))
-    rs_problem(problems, node, path, "is no folder of a checkpoint: it has no model.safetensors");
+    rs_problem(problems, node, "is no folder of a checkpoint: it has no model.safetensors");
   free(beside);
   if (!rs_entry_failed(e)) return folder;
   free(folder);
@@ -152,11 +146,10 @@ static void refuse_shape(const rs_entry *e) {
   static const char *const known[] = {"name", "folder", "tune", "precision", "seed", "zip"};
   for (size_t i = 0; i < e->node->count; i++) {
     const rs_node *child = &e->node->items[i];
-    rs_path path = rs_path_key(&e->path, child->key);
     bool kept = false;
     for (size_t k = 0; k < RS_COUNT(known); k++) kept |= strcmp(child->key, known[k]) == 0;
     if (!kept)
-      rs_problem(e->config->problems, child, &path, "stands beside a folder, whose config.json says what the model is");
+      rs_problem(e->config->problems, child, "stands beside a folder, whose config.json says what the model is");
   }
 }
 
@@ -209,19 +202,18 @@ static rs_status read_published(const char *folder, rs_checkpoint *checkpoint, r
   return status;
 }
 
-static void check_form(const rs_entry *e, const rs_node *node, const rs_path *path, rs_form form) {
+static void check_form(const rs_entry *e, const rs_node *node, rs_form form) {
   const rs_task_kind *task = e->config->task.kind;
   if (task == NULL || task->form == form) return;
-  rs_problem(e->config->problems, node, path, "is a model of the form %s; the task %s is for one of the form %s",
+  rs_problem(e->config->problems, node, "is a model of the form %s; the task %s is for one of the form %s",
              rs_form_words[form], task->kind.name, rs_form_words[task->form]);
 }
 
 static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *model) {
   const rs_node *node = rs_node_get(e->node, "folder");
-  const rs_path path = rs_path_key(&e->path, "folder");
   rs_err why = {0};
   forget_defaults(checkpoint);
-  checkpoint->folder = find_folder(e, node, &path);
+  checkpoint->folder = find_folder(e, node);
   if (checkpoint->folder == NULL) return;
   bool marked;
   rs_status status = rs_trained_marked(checkpoint->folder, &marked, &why);
@@ -231,12 +223,12 @@ static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *m
   if (status == RS_MEMORY)
     rs_problem_memory(e->config->problems);
   else if (status != RS_OK)
-    rs_problem_lines(e->config->problems, node, &path, why.message);
+    rs_problem_lines(e->config->problems, node, why.message);
   else
-    check_form(e, node, &path, checkpoint->shape.form);
+    check_form(e, node, checkpoint->shape.form);
   if (rs_entry_failed(e)) return;
   checkpoint->trained_tokens = model->train_length;
-  (void)rs_entry_recipe(e, e->node, &e->path, &model->published, model, model->train_length, &checkpoint->recipes[0]);
+  (void)rs_entry_recipe(e, e->node, &model->published, model, model->train_length, &checkpoint->recipes[0]);
   if (rs_entry_failed(e) || !checkpoint->tuned) return;
   rs_example_shape longer;
   model->train_length = tokens_at(e, "tune", checkpoint->tuning.length, &longer);
@@ -297,17 +289,15 @@ static void read_next_combination(rs_entry *e, rs_problem_mark mark) {
   rs_problems_once(e->config->problems, mark, here);
 }
 
-static void read_entry(rs_config_context *config, const rs_node *node, const rs_path *path, rs_list_room *room) {
-  rs_entry e = {
-      .config = config, .node = node, .path = *path, .problems_before = config->problems->count, .room = room};
-  if (!rs_expect(config->problems, node, path, RS_MAPPING, "a mapping, like {method: rope, width: 64}")) return;
+static void read_entry(rs_config_context *config, const rs_node *node, rs_list_room *room) {
+  rs_entry e = {.config = config, .node = node, .problems_before = config->problems->count, .room = room};
+  if (!rs_expect(config->problems, node, RS_MAPPING, "a mapping, like {method: rope, width: 64}")) return;
   if (rs_node_get(node, "folder") != NULL) refuse_shape(&e);
   const rs_problem_mark mark = {.count = e.problems_before, .length = config->problems->text.length};
   rs_entry_find_axes(&e);
-  rs_choices_zip(config->problems, node, path, &e.choices);
+  rs_choices_zip(config->problems, node, &e.choices);
   size_t count = rs_entry_failed(&e) ? 0 : rs_choices_combinations(&e.choices, MOST_CHECKPOINTS);
-  if (count > MOST_CHECKPOINTS)
-    rs_problem(config->problems, node, path, "makes more than %d combinations", MOST_CHECKPOINTS);
+  if (count > MOST_CHECKPOINTS) rs_problem(config->problems, node, "makes more than %d combinations", MOST_CHECKPOINTS);
   for (e.combination = 0; e.combination < count && !config->problems->memory; e.combination++)
     read_next_combination(&e, mark);
   e.problems_before = mark.count;
@@ -316,14 +306,12 @@ static void read_entry(rs_config_context *config, const rs_node *node, const rs_
 }
 
 void rs_config_checkpoints(rs_config_context *config, const rs_node *node) {
-  const rs_path path = rs_path_key(NULL, "checkpoint");
   size_t before = config->problems->count;
   rs_list_room room = {0};
   if (node == NULL) return;
-  if (node->kind == RS_SEQUENCE && node->count == 0) rs_problem(config->problems, node, &path, "is an empty list");
+  if (node->kind == RS_SEQUENCE && node->count == 0) rs_problem(config->problems, node, "is an empty list");
   for (size_t i = 0; i < (node->kind == RS_SEQUENCE ? node->count : 1); i++) {
-    rs_path place = node->kind == RS_SEQUENCE ? rs_path_index(&path, i) : path;
-    read_entry(config, node->kind == RS_SEQUENCE ? &node->items[i] : node, &place, &room);
+    read_entry(config, node->kind == RS_SEQUENCE ? &node->items[i] : node, &room);
   }
-  if (config->problems->count == before) rs_settle_checkpoints(config, node, &path);
+  if (config->problems->count == before) rs_settle_checkpoints(config, node);
 }

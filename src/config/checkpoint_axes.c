@@ -22,9 +22,9 @@ static void add_axis(rs_entry *e, const rs_node *node, const char *prefix, rs_va
   snprintf(e->axes[axis].name, sizeof e->axes[axis].name, "%.20s%.40s", prefix, node->key);
 }
 
-static void add_methods(rs_entry *e, const rs_node *node, const rs_path *path, const char *prefix) {
+static void add_methods(rs_entry *e, const rs_node *node, const char *prefix) {
   rs_variants methods = {0};
-  rs_read_recipes(e->config->problems, node, path, &methods);
+  rs_read_recipes(e->config->problems, node, &methods);
   add_axis(e, node, prefix, &methods);
 }
 
@@ -37,15 +37,14 @@ static bool stands_alone(const char *key) {
 }
 
 /* The lists among the values of a mapping. `prefix` stands before their names: "train.". */
-static void add_axes(rs_entry *e, const rs_node *mapping, const rs_path *path, const char *prefix) {
+static void add_axes(rs_entry *e, const rs_node *mapping, const char *prefix) {
   for (size_t i = 0; mapping->kind == RS_MAPPING && i < mapping->count; i++) {
     const rs_node *child = &mapping->items[i];
-    rs_path inner = rs_path_key(path, child->key);
     if (stands_alone(child->key)) continue;
     if (strcmp(child->key, "method") == 0)
-      add_methods(e, child, &inner, prefix);
+      add_methods(e, child, prefix);
     else if (child->kind == RS_SEQUENCE && child->count == 0)
-      rs_problem(e->config->problems, child, &inner, "is an empty list");
+      rs_problem(e->config->problems, child, "is an empty list");
     else if (child->kind == RS_SEQUENCE)
       add_axis(e, child, prefix, NULL);
   }
@@ -54,19 +53,17 @@ static void add_axes(rs_entry *e, const rs_node *mapping, const rs_path *path, c
 void rs_entry_find_axes(rs_entry *e) {
   const rs_node *layers = rs_node_get(e->node, "layers");
   const char *const inner[] = {"train", "tune"};
-  add_axes(e, e->node, &e->path, "");
+  add_axes(e, e->node, "");
   for (size_t i = 0; i < RS_COUNT(inner); i++) {
     const rs_node *node = rs_node_get(e->node, inner[i]);
-    rs_path path = rs_path_key(&e->path, inner[i]);
     char prefix[8];
     snprintf(prefix, sizeof prefix, "%s.", inner[i]);
-    if (node != NULL) add_axes(e, node, &path, prefix);
+    if (node != NULL) add_axes(e, node, prefix);
   }
   for (size_t i = 0; layers != NULL && layers->kind == RS_SEQUENCE && i < layers->count; i++) {
-    rs_path path = rs_path_key(&e->path, "layers"), rule = rs_path_index(&path, i);
     char prefix[32];
     snprintf(prefix, sizeof prefix, "layers[%zu].", i);
-    add_axes(e, &layers->items[i], &rule, prefix);
+    add_axes(e, &layers->items[i], prefix);
   }
 }
 
@@ -82,13 +79,11 @@ static const rs_entry_axis *axis_of(const rs_entry *e, const rs_node *node) {
   return NULL;
 }
 
-rs_found_value rs_entry_value(const void *entry, const rs_node *child, const rs_path *mapping) {
+const rs_node *rs_entry_value(const void *entry, const rs_node *child) {
   const rs_entry *e = entry;
   const rs_entry_axis *list = axis_of(e, child);
-  rs_found_value value = {child, rs_path_key(mapping, child->key)};
-  if (list == NULL || list->methods.count > 0) return value;
-  size_t choice = rs_choices_pick(&e->choices, (size_t)(list - e->axes), e->combination);
-  return (rs_found_value){&child->items[choice], rs_path_index(&value.path, choice)};
+  if (list == NULL || list->methods.count > 0) return child;
+  return &child->items[rs_choices_pick(&e->choices, (size_t)(list - e->axes), e->combination)];
 }
 
 const rs_variant *rs_entry_method(const rs_entry *e, const rs_node *mapping) {
@@ -101,10 +96,9 @@ const rs_variant *rs_entry_method(const rs_entry *e, const rs_node *mapping) {
 
 void rs_entry_report(const rs_entry *e, const rs_err *why) {
   const rs_node *node = *why->subject != '\0' ? rs_node_get(e->node, why->subject) : NULL;
-  rs_found_value value = node != NULL ? rs_entry_value(e, node, &e->path) : (rs_found_value){e->node, e->path};
   if (why->status == RS_MEMORY)
     rs_problem_memory(e->config->problems);
   else
-    rs_problem(e->config->problems, value.node, &value.path, "%s%s%s", node == NULL ? why->subject : "",
-               node == NULL && *why->subject != '\0' ? ": " : "", why->message);
+    rs_problem(e->config->problems, node != NULL ? rs_entry_value(e, node) : e->node, "%s%s%s",
+               node == NULL ? why->subject : "", node == NULL && *why->subject != '\0' ? ": " : "", why->message);
 }

@@ -6,24 +6,22 @@
 
 /* ---- layers ------------------------------------------------------------------------------------------------------ */
 
-static void refuse_rule(const rs_entry *e, const rs_node *node, const rs_path *path, const rs_layer_rule *rule,
-                        bool ranged, rs_form form) {
+static void refuse_rule(const rs_entry *e, const rs_node *node, const rs_layer_rule *rule, bool ranged, rs_form form) {
   rs_problems *problems = e->config->problems;
-  if (ranged == (rule->every > 0))
-    rs_problem(problems, node, path, "needs {every: N} or {from: I, to: J}, one of the two");
+  if (ranged == (rule->every > 0)) rs_problem(problems, node, "needs {every: N} or {from: I, to: J}, one of the two");
   if (rule->to < rule->from)
-    rs_problem(problems, node, path, "ends with block %zu, before it begins with %zu", rule->to, rule->from);
+    rs_problem(problems, node, "ends with block %zu, before it begins with %zu", rule->to, rule->from);
   if (rule->method == NULL && rule->window == RS_NO_COUNT)
-    rs_problem(problems, node, path, "changes nothing (give it a method or a window)");
+    rs_problem(problems, node, "changes nothing (give it a method or a window)");
   if (rule->sinks != RS_NO_COUNT && rule->window == RS_NO_COUNT)
-    rs_problem(problems, node, path, "has sinks without a window");
+    rs_problem(problems, node, "has sinks without a window");
   if (rule->window != RS_NO_COUNT && rs_form_sees_ahead(form))
-    rs_problem(problems, node, path, "has a window of causal heads, but the task's models (%s) see both ways",
+    rs_problem(problems, node, "has a window of causal heads, but the task's models (%s) see both ways",
                rs_form_words[form]);
 }
 
-static void read_rule(const rs_entry *e, const rs_node *node, const rs_path *path, const rs_shape_params *params,
-                      rs_form form, rs_layer_rule *rule) {
+static void read_rule(const rs_entry *e, const rs_node *node, const rs_shape_params *params, rs_form form,
+                      rs_layer_rule *rule) {
   static const char *const others[] = {"method", NULL};
   const double blocks = (double)params->blocks, longest = 1 << 28;
   const rs_param fields[] = {
@@ -36,25 +34,23 @@ static void read_rule(const rs_entry *e, const rs_node *node, const rs_path *pat
   const rs_record record = {.what = "a rule of layers", RS_RECORD_FIELDS(fields), .others = others, .partial = true};
   const rs_chooser chooser = {rs_entry_value, e};
   size_t before = e->config->problems->count;
-  if (!rs_expect(e->config->problems, node, path, RS_MAPPING, "a mapping, like {every: 4, method: nope}")) return;
+  if (!rs_expect(e->config->problems, node, RS_MAPPING, "a mapping, like {every: 4, method: nope}")) return;
   *rule = (rs_layer_rule){
       .to = params->blocks - 1, .method = rs_entry_method(e, node), .window = RS_NO_COUNT, .sinks = RS_NO_COUNT};
-  rs_record_read(e->config->problems, node, path, &record, &chooser, rule);
+  rs_record_read(e->config->problems, node, &record, &chooser, rule);
   bool ranged = rs_node_get(node, "from") != NULL || rs_node_get(node, "to") != NULL;
-  if (e->config->problems->count == before) refuse_rule(e, node, path, rule, ranged, form);
+  if (e->config->problems->count == before) refuse_rule(e, node, rule, ranged, form);
 }
 
 rs_layer_rule *rs_entry_rules(const rs_entry *e, const rs_shape_params *params, rs_form form, size_t *count) {
   const rs_node *layers = rs_node_get(e->node, "layers");
-  const rs_path path = rs_path_key(&e->path, "layers");
-  bool listed = layers != NULL &&
-                rs_expect(e->config->problems, layers, &path, RS_SEQUENCE, "a list, like [{every: 4, method: nope}]");
+  bool listed =
+      layers != NULL && rs_expect(e->config->problems, layers, RS_SEQUENCE, "a list, like [{every: 4, method: nope}]");
   *count = listed ? layers->count : 0;
   rs_layer_rule *rules = rs_alloc(*count, sizeof *rules, NULL);
   if (rules == NULL) rs_problem_memory(e->config->problems);
   for (size_t i = 0; i < *count && rules != NULL; i++) {
-    rs_path place = rs_path_index(&path, i);
-    read_rule(e, &layers->items[i], &place, params, form, &rules[i]);
+    read_rule(e, &layers->items[i], params, form, &rules[i]);
   }
   if (!rs_entry_failed(e)) return rules;
   free(rules);
@@ -86,10 +82,9 @@ static rs_status init_recipe(const rs_entry *e, const rs_node *mapping, const rs
                               : rs_recipe_init(recipe, rs_method_find("rope"), err);
 }
 
-bool rs_entry_recipe(const rs_entry *e, const rs_node *mapping, const rs_path *path, const rs_recipe *otherwise,
-                     const rs_model *geometry, size_t tokens, rs_recipe *recipe) {
+bool rs_entry_recipe(const rs_entry *e, const rs_node *mapping, const rs_recipe *otherwise, const rs_model *geometry,
+                     size_t tokens, rs_recipe *recipe) {
   const rs_node *node = rs_node_get(mapping, "method");
-  rs_path place = node != NULL ? rs_path_key(path, "method") : *path;
   rs_err why = {0};
   rs_status status = init_recipe(e, mapping, otherwise, recipe, &why);
   if (status == RS_OK) status = rs_recipe_resolve(recipe, geometry, &why);
@@ -100,7 +95,7 @@ bool rs_entry_recipe(const rs_entry *e, const rs_node *mapping, const rs_path *p
   if (status == RS_MEMORY)
     rs_problem_memory(e->config->problems);
   else
-    rs_problem(e->config->problems, node != NULL ? node : mapping, &place, "%s%s%s", why.subject,
+    rs_problem(e->config->problems, node != NULL ? node : mapping, "%s%s%s", why.subject,
                *why.subject != '\0' ? ": " : "", why.message);
   return false;
 }
@@ -119,12 +114,10 @@ static size_t rule_recipe(const rs_entry *e, const rs_layer_rule *rules, size_t 
                           size_t *numbers, rs_checkpoint *checkpoint) {
   static const rs_recipe none = {0};
   const rs_node *layers = rs_node_get(e->node, "layers");
-  rs_path path = rs_path_key(&e->path, "layers"), place = rs_path_index(&path, wanted);
   for (size_t r = 0; r < layers->count && numbers[wanted] == 0; r++)
     if (numbers[r] > 0 && same_method(rules[r].method, rules[wanted].method)) numbers[wanted] = numbers[r];
-  if (numbers[wanted] == 0 &&
-      rs_entry_recipe(e, &layers->items[wanted], &place, &none, geometry, checkpoint->trained_tokens,
-                      &checkpoint->recipes[checkpoint->recipe_count]))
+  if (numbers[wanted] == 0 && rs_entry_recipe(e, &layers->items[wanted], &none, geometry, checkpoint->trained_tokens,
+                                              &checkpoint->recipes[checkpoint->recipe_count]))
     numbers[wanted] = checkpoint->recipe_count++;
   return numbers[wanted];
 }
@@ -164,30 +157,27 @@ void rs_entry_recipes(const rs_entry *e, const rs_layer_rule *rules, size_t rule
                       rs_checkpoint *checkpoint) {
   static const rs_recipe none = {0};
   const rs_node *layers = rs_node_get(e->node, "layers");
-  const rs_path path = rs_path_key(&e->path, "layers");
   size_t *numbers = rs_alloc(rule_count, sizeof *numbers, NULL), plain = 0;
   checkpoint->recipes = rs_alloc(1 + rule_count, sizeof *checkpoint->recipes, NULL);
   if (numbers == NULL || checkpoint->recipes == NULL) {
     rs_problem_memory(e->config->problems);
-  } else if (rs_entry_recipe(e, e->node, &e->path, &none, geometry, checkpoint->trained_tokens,
-                             &checkpoint->recipes[0])) {
+  } else if (rs_entry_recipe(e, e->node, &none, geometry, checkpoint->trained_tokens, &checkpoint->recipes[0])) {
     checkpoint->recipe_count = 1;
     plain = number_recipes(e, rules, numbers, geometry, checkpoint);
     if (!rs_entry_failed(e) && part_layers(checkpoint, NULL) != RS_OK) rs_problem_memory(e->config->problems);
   }
   free(numbers);
   if (plain == 0 && !rs_entry_failed(e))
-    rs_problem(e->config->problems, layers, &path,
+    rs_problem(e->config->problems, layers,
                "gives every block a method of its own: the checkpoint's has none left (leave it a block)");
 }
 
 void rs_entry_tuned_recipes(const rs_entry *e, const rs_model *geometry, rs_checkpoint *checkpoint) {
   const rs_node *tune = rs_node_get(e->node, "tune");
-  rs_path path = rs_path_key(&e->path, "tune");
   rs_err why = {0};
   if (rs_entry_method(e, tune) == NULL && !has_table(&checkpoint->recipes[0])) return;
   checkpoint->tuned_recipes = rs_alloc(checkpoint->recipe_count, sizeof *checkpoint->tuned_recipes, &why);
-  if (checkpoint->tuned_recipes != NULL && rs_entry_recipe(e, tune, &path, &checkpoint->recipes[0], geometry,
+  if (checkpoint->tuned_recipes != NULL && rs_entry_recipe(e, tune, &checkpoint->recipes[0], geometry,
                                                            checkpoint->trained_tokens, &checkpoint->tuned_recipes[0]))
     (void)rs_recipes_with(checkpoint->recipes, checkpoint->recipe_count, checkpoint->tuned_recipes, &why);
   if (why.status != RS_OK) rs_entry_report(e, &why);

@@ -8,8 +8,7 @@
 static const char *base_label(const rs_entry *e, const char *folder) {
   const rs_node *name = rs_node_get(e->node, "name");
   const rs_variant *method = rs_entry_method(e, e->node);
-  rs_path path = rs_path_key(&e->path, "name");
-  if (name != NULL) return rs_read_word(e->config->problems, name, &path);
+  if (name != NULL) return rs_read_word(e->config->problems, name);
   const char *slash = folder != NULL ? strrchr(folder, '/') : NULL;
   if (slash != NULL) return slash + 1;
   return method != NULL ? method->label : "rope";
@@ -41,9 +40,8 @@ void rs_entry_label(const rs_entry *e, const rs_checkpoint *checkpoint, rs_model
   if (label.failed)
     rs_problem_memory(e->config->problems);
   else if (label.length >= sizeof model->name || label.length == 0)
-    rs_problem(e->config->problems, e->node, &e->path,
-               "is called \"%s\", which must be 1 to %zu letters (give it a name: ...)", rs_text_string(&label),
-               sizeof model->name - 1);
+    rs_problem(e->config->problems, e->node, "is called \"%s\", which must be 1 to %zu letters (give it a name: ...)",
+               rs_text_string(&label), sizeof model->name - 1);
   else
     memcpy(model->name, rs_text_string(&label), label.length + 1);
   rs_text_clear(&label);
@@ -76,7 +74,7 @@ static void lengthen(rs_problems *problems, const rs_checkpoint *checkpoint, rs_
   rs_text_clear(&label);
 }
 
-void rs_settle_checkpoints(rs_config_context *config, const rs_node *node, const rs_path *path) {
+void rs_settle_checkpoints(rs_config_context *config, const rs_node *node) {
   rs_experiment *experiment = config->experiment;
   bool *taken = rs_alloc(experiment->model_count, sizeof *taken, NULL);
   if (taken == NULL) {
@@ -89,7 +87,7 @@ void rs_settle_checkpoints(rs_config_context *config, const rs_node *node, const
   free(taken);
   for (size_t i = 0; i < experiment->model_count; i++)
     if (name_taken(experiment, i)) {
-      rs_problem(config->problems, node, path, "has \"%s\" twice (give one a name: ...)", experiment->models[i].name);
+      rs_problem(config->problems, node, "has \"%s\" twice (give one a name: ...)", experiment->models[i].name);
       return;
     }
 }

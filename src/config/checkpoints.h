@@ -85,7 +85,6 @@ typedef struct rs_list_room {
 typedef struct rs_entry {
   rs_config_context *config;
   const rs_node *node;
-  rs_path path;
   rs_entry_axis *axes; /* (choices.count,) */
   size_t axis_room;
   rs_choices choices; /* of each axis */
@@ -102,7 +101,7 @@ void rs_entry_find_axes(rs_entry *entry);
 void rs_entry_clear(rs_entry *entry);
 
 /* A value of a mapping of the entry (an rs_entry): itself, or that of its list which the combination has. */
-rs_found_value rs_entry_value(const void *entry, const rs_node *child, const rs_path *mapping);
+const rs_node *rs_entry_value(const void *entry, const rs_node *child);
 
 /* The method that a mapping (or NULL) names, NULL where it names none. */
 const rs_variant *rs_entry_method(const rs_entry *entry, const rs_node *mapping);
@@ -115,7 +114,7 @@ rs_layer_rule *rs_entry_rules(const rs_entry *entry, const rs_shape_params *para
 
 /* The recipe of the mapping's method, of `otherwise` where it names none, or of rope where that has no method. False,
  * and reported, where it does not fit the geometry. `tokens` is the length it is trained at. */
-bool rs_entry_recipe(const rs_entry *entry, const rs_node *mapping, const rs_path *path, const rs_recipe *otherwise,
+bool rs_entry_recipe(const rs_entry *entry, const rs_node *mapping, const rs_recipe *otherwise,
                      const rs_model *geometry, size_t tokens, rs_recipe *recipe);
 
 /* The recipes of a shape that was built by the rules, whose blocks then name them by index. */
@@ -129,7 +128,7 @@ void rs_entry_tuned_recipes(const rs_entry *entry, const rs_model *geometry, rs_
 void rs_entry_label(const rs_entry *entry, const rs_checkpoint *checkpoint, rs_model *model);
 
 /* Lengthens names that occur twice by given parameters, and reports those that still do. */
-void rs_settle_checkpoints(rs_config_context *config, const rs_node *node, const rs_path *path);
+void rs_settle_checkpoints(rs_config_context *config, const rs_node *node);
 
 /* ---- trained --------------------------------------------------------------------------------------------------- */
 
@@ -141,6 +140,6 @@ rs_status rs_recipe_spell(const rs_recipe *recipe, const rs_model *model, rs_tex
 /* A task with its parameters: the `whole`, or what determines what is trained, to which it does not matter where a file
  * is, nor how a model will be read (those parameters stand at their defaults). */
 void rs_task_write(rs_json *json, const char *key, const rs_variant *task, bool whole);
-void rs_task_read(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variant *task);
+void rs_task_read(rs_problems *problems, const rs_node *node, rs_variant *task);
 
 #endif

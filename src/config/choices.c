@@ -13,18 +13,17 @@ void rs_choices_clear(rs_choices *choices) {
   *choices = (rs_choices){0};
 }
 
-void rs_choices_zip(rs_problems *problems, const rs_node *entry, const rs_path *path, rs_choices *choices) {
+void rs_choices_zip(rs_problems *problems, const rs_node *entry, rs_choices *choices) {
   static const rs_param param = {.name = "zip", .type = RS_BOOL};
   const rs_node *node = rs_node_get(entry, "zip");
-  rs_path place = rs_path_key(path, "zip");
   rs_value value;
   size_t common = 0;
-  if (node == NULL || !rs_read_value(problems, node, &place, &param, &value)) return;
+  if (node == NULL || !rs_read_value(problems, node, &param, &value)) return;
   choices->zipped = value.number == 1;
   for (size_t i = 0; i < choices->count && choices->zipped; i++) {
     if (choices->counts[i] == 1) continue;
     if (common > 0 && choices->counts[i] != common)
-      rs_problem(problems, node, &place, "its lists have %zu and %zu values; zipped lists advance together", common,
+      rs_problem(problems, node, "its lists have %zu and %zu values; zipped lists advance together", common,
                  choices->counts[i]);
     common = choices->counts[i];
   }

@@ -23,7 +23,7 @@ bool rs_choices_add(rs_choices *choices, size_t values);
 void rs_choices_clear(rs_choices *choices);
 
 /* Reads the entry's `zip`, and reports lists that cannot advance together. */
-void rs_choices_zip(rs_problems *problems, const rs_node *entry, const rs_path *path, rs_choices *choices);
+void rs_choices_zip(rs_problems *problems, const rs_node *entry, rs_choices *choices);
 
 /* How many combinations there are; a number above `most` where there are more than that. */
 size_t rs_choices_combinations(const rs_choices *choices, size_t most);
@@ -79,19 +79,17 @@ void rs_config_engine(rs_config_context *config, const rs_node *node);
 
 /* One model: the name of a preset, or a mapping of {preset: name} or {hf: file, layers: kind}, and numbers of its own.
  * What the file says of its layers goes to `layers`. */
-void rs_read_model(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model,
-                   rs_model_layers *layers);
+void rs_read_model(rs_problems *problems, const rs_node *node, rs_model *model, rs_model_layers *layers);
 
 /* One method with single values, as a model publishes it ({name: yarn, factor: 4}). */
-bool rs_read_recipe(rs_problems *problems, const rs_node *node, const rs_path *path, rs_recipe *recipe);
+bool rs_read_recipe(rs_problems *problems, const rs_node *node, rs_recipe *recipe);
 
 /* The variants of a list of entries of one type. */
 typedef struct rs_item_type rs_item_type;
-void rs_read_items(rs_config_context *config, const rs_item_type *type, const rs_node *node, const rs_path *path,
-                   rs_variants *variants);
+void rs_read_items(rs_config_context *config, const rs_item_type *type, const rs_node *node, rs_variants *variants);
 
 /* The variants of a method, or of a list of them, as `methods` takes them. */
-void rs_read_recipes(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variants *variants);
+void rs_read_recipes(rs_problems *problems, const rs_node *node, rs_variants *variants);
 
 /* Whether the config reads a checkpoint: simulated heads have then no part in it. */
 static inline bool rs_reads_checkpoint(const rs_config_context *config) {
@@ -106,19 +104,18 @@ char *rs_beside(const rs_node *node, const char *path);
 bool rs_names_file(const rs_node *node, const rs_param *param);
 
 /* Reads that value. False (and reported) when wrong. */
-bool rs_read_file(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
-                  rs_value *value);
+bool rs_read_file(rs_problems *problems, const rs_node *node, const rs_param *param, rs_value *value);
 
 /* Adds " name=value" of one parameter to a label: a list from a file as the file's name, a long one by its ends; where
  * `whole`, the file's list too, and every number of a written one. */
 void rs_label_param(rs_text *label, const rs_settings *settings, int param, bool whole);
 
 /* Entry `index` of a list, or the one entry that stands in the place of a list, and its path. Borrows. */
-const rs_node *rs_entry_at(const rs_node *node, const rs_path *path, size_t index, rs_path *place);
+const rs_node *rs_entry_at(const rs_node *node, size_t index);
 
 /* Lengthens names that occur twice by the parameters written beside them, and reports labels that still do, with both
  * places. What `label` says is kept as it is written. */
-void rs_settle_labels(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variants *variants);
+void rs_settle_labels(rs_problems *problems, const rs_node *node, rs_variants *variants);
 
 /* Applies "path=value" to the tree. RS_INPUT names the part of the path that does not fit. */
 rs_status rs_tree_edit(rs_node *root, const char *edit, rs_err *err);

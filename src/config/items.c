@@ -35,7 +35,6 @@ typedef struct item {
   rs_config_context *config;
   const rs_item_type *type;
   const rs_node *node; /* mapping or word */
-  rs_path path;
   rs_variant base;
   choices *axes;          /* parameters that were given, in the order they were written */
   rs_choices choices;     /* of each axis */
@@ -53,15 +52,14 @@ static void item_clear(item *entry) {
 }
 
 /* One value of a parameter; a recipe is an entry, as `methods` takes one, or one of the parameter's words. */
-static bool read_one(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
-                     rs_value *value) {
+static bool read_one(rs_problems *problems, const rs_node *node, const rs_param *param, rs_value *value) {
   bool word = node->kind == RS_SCALAR && rs_param_word(param, node->text) >= 0;
   rs_recipe recipe = {0};
   rs_err why = {0};
-  if (param->type != RS_RECIPE || word) return rs_read_param(problems, node, path, param, value);
-  if (!rs_read_recipe(problems, node, path, &recipe)) return false;
+  if (param->type != RS_RECIPE || word) return rs_read_param(problems, node, param, value);
+  if (!rs_read_recipe(problems, node, &recipe)) return false;
   if (rs_value_recipe(recipe.method->name, &recipe.settings, value, &why) != RS_OK)
-    rs_problem_err(problems, node, path, &why);
+    rs_problem_err(problems, node, &why);
   rs_recipe_clear(&recipe);
   value->given = why.status == RS_OK;
   return value->given;
@@ -77,10 +75,9 @@ static bool is_axis(const rs_node *node, const rs_param *param) {
 static void read_param(item *entry, const rs_node *node, int index) {
   const rs_param *param = entry->base.settings.params[index];
   choices *axis = &entry->axes[entry->choices.count];
-  rs_path path = rs_path_key(&entry->path, param->name);
   bool several = is_axis(node, param);
   size_t count = several ? node->count : 1;
-  if (count == 0) rs_problem(entry->config->problems, node, &path, "is an empty list");
+  if (count == 0) rs_problem(entry->config->problems, node, "is an empty list");
   axis->values = rs_alloc(count, sizeof *axis->values, NULL);
   if (axis->values == NULL || !rs_choices_add(&entry->choices, count)) {
     free(axis->values);
@@ -89,8 +86,7 @@ static void read_param(item *entry, const rs_node *node, int index) {
   }
   axis->param = index;
   for (axis->count = 0; axis->count < count; axis->count++) {
-    rs_path place = several ? rs_path_index(&path, axis->count) : path;
-    (void)read_one(entry->config->problems, several ? &node->items[axis->count] : node, &place, param,
+    (void)read_one(entry->config->problems, several ? &node->items[axis->count] : node, param,
                    &axis->values[axis->count]);
   }
   if (several && count > 1 && rs_experiment_add_swept(entry->config->experiment, param->name, NULL) != RS_OK)
@@ -104,8 +100,7 @@ static void read_params(item *entry) {
     return;
   }
   static const char *const others[] = {"name", "label", "zip", NULL};
-  rs_refuse_keys(entry->config->problems, entry->node, &entry->path, rs_variant_name(&entry->base), others,
-                 &entry->base.settings);
+  rs_refuse_keys(entry->config->problems, entry->node, rs_variant_name(&entry->base), others, &entry->base.settings);
   for (size_t i = 0; i < entry->node->count; i++) {
     int index = rs_settings_find(&entry->base.settings, entry->node->items[i].key);
     if (index >= 0) read_param(entry, &entry->node->items[i], index);
@@ -139,13 +134,11 @@ static bool fill_variant(const item *entry, const char *name, size_t index, rs_v
 }
 
 /* Of a parameter with several values, that which the combination has. */
-static const rs_node *chosen_value(const item *entry, size_t combination, const rs_node *node, rs_path *path) {
+static const rs_node *chosen_value(const item *entry, size_t combination, const rs_node *node) {
   for (size_t a = 0; a < entry->choices.count; a++) {
     const char *name = entry->base.settings.params[entry->axes[a].param]->name;
     if (entry->axes[a].count < 2 || strcmp(name, node->key) != 0 || node->count != entry->axes[a].count) continue;
-    size_t choice = rs_choices_pick(&entry->choices, a, combination);
-    *path = rs_path_index(path, choice);
-    return &node->items[choice];
+    return &node->items[rs_choices_pick(&entry->choices, a, combination)];
   }
   return node;
 }
@@ -153,12 +146,11 @@ static const rs_node *chosen_value(const item *entry, size_t combination, const 
 /* The node to point at for a parameter: its own where the entry has it, else the entry. */
 static void settings_problem(const item *entry, size_t combination, const rs_err *why) {
   const rs_node *node = rs_node_get(entry->node, why->subject);
-  rs_path path = node != NULL ? rs_path_key(&entry->path, why->subject) : entry->path;
-  if (node != NULL) node = chosen_value(entry, combination, node, &path);
+  if (node != NULL) node = chosen_value(entry, combination, node);
   if (node == NULL && *why->subject != '\0')
-    rs_problem(entry->config->problems, entry->node, &path, "%s: %s", why->subject, why->message);
+    rs_problem(entry->config->problems, entry->node, "%s: %s", why->subject, why->message);
   else
-    rs_problem_err(entry->config->problems, node != NULL ? node : entry->node, &path, why);
+    rs_problem_err(entry->config->problems, node != NULL ? node : entry->node, why);
 }
 
 /* Whether the config zips models with `key` (methods, sources), so that number i of these meets model i only. */
@@ -246,12 +238,11 @@ static bool check_variant(const item *entry, size_t combination, rs_variant *var
 
 static void expand(item *entry, rs_variants *variants) {
   const rs_node *label = rs_node_get(entry->node, "label"), *name_node = rs_node_get(entry->node, "name");
-  rs_path label_path = rs_path_key(&entry->path, "label");
-  const char *name = label != NULL ? rs_read_word(entry->config->problems, label, &label_path)
+  const char *name = label != NULL ? rs_read_word(entry->config->problems, label)
                                    : (name_node != NULL ? name_node : entry->node)->text;
   size_t count = rs_choices_combinations(&entry->choices, MOST_VARIANTS);
   if (variants->count + count > MOST_VARIANTS)
-    rs_problem(entry->config->problems, entry->node, &entry->path, "makes more than %d combinations", MOST_VARIANTS);
+    rs_problem(entry->config->problems, entry->node, "makes more than %d combinations", MOST_VARIANTS);
   if (entry->config->problems->count > entry->problems_before) return;
   const rs_problem_mark since = rs_problems_mark(entry->config->problems);
   for (size_t i = 0; i < count; i++) {
@@ -273,13 +264,12 @@ static void unknown_name(const item *entry, const rs_node *node, const char *nam
   for (size_t i = 0; (other = entry->type->name(i)) != NULL; i++) rs_nearest_add(&nearest, other);
   const char *near = rs_nearest_found(&nearest);
   const char *alias = strcmp(entry->type->what, "method") == 0 ? rs_hf_method(name) : NULL;
-  rs_path path = node == entry->node ? entry->path : rs_path_key(&entry->path, "name");
   if (alias != NULL)
-    rs_problem(entry->config->problems, node, &path, "is no method (Hugging Face's %s is %s here)", name, alias);
+    rs_problem(entry->config->problems, node, "is no method (Hugging Face's %s is %s here)", name, alias);
   else if (near != NULL)
-    rs_problem(entry->config->problems, node, &path, "is no %s (did you mean %s?)", entry->type->what, near);
+    rs_problem(entry->config->problems, node, "is no %s (did you mean %s?)", entry->type->what, near);
   else
-    rs_problem(entry->config->problems, node, &path, "is no %s (ropescope list %s shows them)", entry->type->what,
+    rs_problem(entry->config->problems, node, "is no %s (ropescope list %s shows them)", entry->type->what,
                entry->type->key);
 }
 
@@ -290,80 +280,76 @@ static bool init_item(item *entry, const rs_node *name) {
   if (entry->type == &rs_method_items && strcmp(name->text, RS_PUBLISHED) == 0) {
     entry->base.published = !rs_reads_checkpoint(entry->config);
     if (!entry->base.published)
-      rs_problem(problems, name, &entry->path, "is what a model publishes; a checkpoint's own method is " RS_TRAINED);
+      rs_problem(problems, name, "is what a model publishes; a checkpoint's own method is " RS_TRAINED);
     return entry->base.published;
   }
   if (entry->type == &rs_method_items && strcmp(name->text, RS_TRAINED) == 0) {
     if (rs_reads_checkpoint(entry->config)) return true;
-    rs_problem(problems, name, &entry->path,
-               "is a checkpoint's own method: it stands under methods, beside checkpoint: {...}");
+    rs_problem(problems, name, "is a checkpoint's own method: it stands under methods, beside checkpoint: {...}");
     return false;
   }
   if (!entry->type->init(entry->config->experiment->beside, name->text, &entry->base, &err)) {
     unknown_name(entry, name, name->text);
     return false;
   }
-  if (err.status != RS_OK) rs_problem_err(problems, entry->node, &entry->path, &err);
+  if (err.status != RS_OK) rs_problem_err(problems, entry->node, &err);
   return true;
 }
 
 /* Reads entry `index` of its list. */
-static void read_item(rs_config_context *config, const rs_item_type *type, const rs_node *node, const rs_path *path,
-                      size_t index, rs_variants *variants) {
+static void read_item(rs_config_context *config, const rs_item_type *type, const rs_node *node, size_t index,
+                      rs_variants *variants) {
   item entry = {.config = config,
                 .type = type,
                 .node = node,
-                .path = *path,
                 .base = {.entry = index},
                 .problems_before = config->problems->count};
   const rs_node *name = node->kind == RS_MAPPING ? rs_node_get(node, "name") : node;
   const rs_node *slip = name == NULL ? rs_mistyped(node, "name") : NULL;
   if (slip != NULL) {
     static const char *const known[] = {"name"};
-    rs_problem_unknown_key(config->problems, slip, path, "an entry", known, RS_COUNT(known));
+    rs_problem_unknown_key(config->problems, slip, "an entry", known, RS_COUNT(known));
     return;
   }
   if (name == NULL || name->kind != RS_SCALAR) {
-    rs_problem(config->problems, node, path, "must be a name, or {name: ..., parameters}");
+    rs_problem(config->problems, node, "must be a name, or {name: ..., parameters}");
     return;
   }
   if (!init_item(&entry, name)) return;
   if (node->kind == RS_MAPPING) read_params(&entry);
-  if (node->kind == RS_MAPPING) rs_choices_zip(config->problems, node, path, &entry.choices);
+  if (node->kind == RS_MAPPING) rs_choices_zip(config->problems, node, &entry.choices);
   expand(&entry, variants);
   item_clear(&entry);
 }
 
-void rs_read_items(rs_config_context *config, const rs_item_type *type, const rs_node *node, const rs_path *path,
-                   rs_variants *variants) {
-  if (node->kind == RS_SEQUENCE && node->count == 0) rs_problem(config->problems, node, path, "is an empty list");
+void rs_read_items(rs_config_context *config, const rs_item_type *type, const rs_node *node, rs_variants *variants) {
+  if (node->kind == RS_SEQUENCE && node->count == 0) rs_problem(config->problems, node, "is an empty list");
   for (size_t i = 0; i < (node->kind == RS_SEQUENCE ? node->count : 1); i++) {
-    rs_path place;
-    const rs_node *entry = rs_entry_at(node, path, i, &place);
-    read_item(config, type, entry, &place, i, variants);
+    const rs_node *entry = rs_entry_at(node, i);
+    read_item(config, type, entry, i, variants);
   }
-  rs_settle_labels(config->problems, node, path, variants);
+  rs_settle_labels(config->problems, node, variants);
 }
 
 /* ---- recipes ----------------------------------------------------------------------------------------------------- */
 
-void rs_read_recipes(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variants *variants) {
+void rs_read_recipes(rs_problems *problems, const rs_node *node, rs_variants *variants) {
   rs_experiment scratch = {0};
   rs_config_context config = {.experiment = &scratch, .problems = problems, .root = node};
-  rs_read_items(&config, &rs_method_items, node, path, variants);
+  rs_read_items(&config, &rs_method_items, node, variants);
   rs_experiment_clear(&scratch);
 }
 
-bool rs_read_recipe(rs_problems *problems, const rs_node *node, const rs_path *path, rs_recipe *recipe) {
+bool rs_read_recipe(rs_problems *problems, const rs_node *node, rs_recipe *recipe) {
   rs_variants variants = {0};
   size_t before = problems->count;
-  rs_read_recipes(problems, node, path, &variants);
+  rs_read_recipes(problems, node, &variants);
   bool good = problems->count == before && variants.count == 1;
   if (good) {
     *recipe = (rs_recipe){variants.items[0].method, variants.items[0].settings};
     variants.items[0].settings = (rs_settings){0};
   } else if (problems->count == before) {
-    rs_problem(problems, node, path, "must be one method, without lists of values");
+    rs_problem(problems, node, "must be one method, without lists of values");
   }
   rs_variants_clear(&variants);
   return good;

@@ -4,8 +4,7 @@
 #include <string.h>
 
 static void read_key(rs_config_context *config, const rs_item_type *type, const rs_node *node, rs_variants *variants) {
-  const rs_path path = rs_path_key(NULL, type->key);
-  rs_read_items(config, type, node, &path, variants);
+  rs_read_items(config, type, node, variants);
 }
 
 /* `text` in place of a key that the config leaves out. */
@@ -46,34 +45,31 @@ void rs_config_metrics(rs_config_context *config, const rs_node *node) {
 }
 
 /* The config's one task, with its state, which checkpoints are checked against. */
-static void take_task(rs_config_context *config, const rs_node *node, const rs_path *path, rs_variants *tasks) {
+static void take_task(rs_config_context *config, const rs_node *node, rs_variants *tasks) {
   rs_experiment *experiment = config->experiment;
   const rs_task_in in = {.params = tasks->items[0].params};
   rs_err why = {0};
   experiment->task = tasks->items[0];
   tasks->count = 0;
   if (rs_task_prepare(experiment->task.task, &in, &config->task, &why) != RS_OK)
-    rs_problem_err(config->problems, node, path, &why);
+    rs_problem_err(config->problems, node, &why);
 }
 
 void rs_config_task(rs_config_context *config, const rs_node *node) {
-  const rs_path path = rs_path_key(NULL, "task");
   rs_variants tasks = {0};
   size_t before = config->problems->count;
   if (node == NULL && rs_reads_checkpoint(config) && rs_mistyped(config->root, "task") == NULL)
-    rs_problem(config->problems, config->root, NULL, "the config has a checkpoint, but no task (add task: dictionary)");
+    rs_problem(config->problems, config->root, "the config has a checkpoint, but no task (add task: dictionary)");
   if (node == NULL) return;
   if (!rs_reads_checkpoint(config)) {
     if (rs_mistyped(config->root, "checkpoint") != NULL) return; /* told as an unknown key */
-    rs_problem(config->problems, node, &path,
-               "is what checkpoints read: there is none (add checkpoint: {method: rope})");
+    rs_problem(config->problems, node, "is what checkpoints read: there is none (add checkpoint: {method: rope})");
     return;
   }
-  rs_read_items(config, &rs_task_items, node, &path, &tasks);
+  rs_read_items(config, &rs_task_items, node, &tasks);
   if (config->problems->count == before && tasks.count == 1)
-    take_task(config, node, &path, &tasks);
+    take_task(config, node, &tasks);
   else if (config->problems->count == before)
-    rs_problem(config->problems, node, &path,
-               "must be one task, without lists of values (several are several configs)");
+    rs_problem(config->problems, node, "must be one task, without lists of values (several are several configs)");
   rs_variants_clear(&tasks);
 }

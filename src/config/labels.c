@@ -78,34 +78,28 @@ static void lengthen_labels(rs_problems *problems, rs_variants *variants) {
 
 /* ---- labels that occur twice ------------------------------------------------------------------------------------- */
 
-const rs_node *rs_entry_at(const rs_node *node, const rs_path *path, size_t index, rs_path *place) {
-  bool list = node->kind == RS_SEQUENCE;
-  *place = list ? rs_path_index(path, index) : *path;
-  return list ? &node->items[index] : node;
+const rs_node *rs_entry_at(const rs_node *node, size_t index) {
+  return node->kind == RS_SEQUENCE ? &node->items[index] : node;
 }
 
 /* What the label of a variant is read from: the entry's `label`, else the entry. */
-static const rs_node *label_at(const rs_node *list, const rs_path *path, const rs_variant *variant, rs_path *place) {
-  const rs_node *entry = rs_entry_at(list, path, variant->entry, place);
-  if (!variant->labelled) return entry;
-  *place = rs_path_key(place, "label");
-  return rs_node_get(entry, "label");
+static const rs_node *label_at(const rs_node *list, const rs_variant *variant) {
+  const rs_node *entry = rs_entry_at(list, variant->entry);
+  return variant->labelled ? rs_node_get(entry, "label") : entry;
 }
 
-static void report_twice(rs_problems *problems, const rs_node *list, const rs_path *path, const rs_variant *first,
+static void report_twice(rs_problems *problems, const rs_node *list, const rs_variant *first,
                          const rs_variant *second) {
-  rs_path places[2];
-  const rs_node *nodes[] = {label_at(list, path, first, &places[0]), label_at(list, path, second, &places[1])};
+  const rs_node *nodes[] = {label_at(list, first), label_at(list, second)};
   char line[64] = "";
   if (first->entry == second->entry) {
-    rs_problem(problems, nodes[1], &places[1], "two of its combinations have the label \"%s\" (take one of them away)",
+    rs_problem(problems, nodes[1], "two of its combinations have the label \"%s\" (take one of them away)",
                second->label);
     return;
   }
   if (nodes[0]->line > 0) snprintf(line, sizeof line, ":%zu:%zu", nodes[0]->line, nodes[0]->column);
-  rs_problem(problems, nodes[1], &places[1],
-             "has the label \"%s\", as %s at %s%s (give one of them another label: ...)", second->label, places[0].text,
-             nodes[0]->file, line);
+  rs_problem(problems, nodes[1], "has the label \"%s\", as %s at %s%s (give one of them another label: ...)",
+             second->label, rs_node_path(nodes[0]).text, nodes[0]->file, line);
 }
 
 /* The first variant that has the label of number `index` before it; NULL: none. */
@@ -115,14 +109,14 @@ static const rs_variant *find_first(const rs_variants *variants, size_t index) {
   return NULL;
 }
 
-void rs_settle_labels(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variants *variants) {
+void rs_settle_labels(rs_problems *problems, const rs_node *node, rs_variants *variants) {
   const rs_variant *told = NULL; /* the last that was reported: an entry is reported once */
   if (problems->count > 0) return;
   lengthen_labels(problems, variants);
   for (size_t i = 1; i < variants->count; i++) {
     const rs_variant *variant = &variants->items[i], *first = find_first(variants, i);
     if (first == NULL || (told != NULL && told->entry == variant->entry)) continue;
-    report_twice(problems, node, path, first, variant);
+    report_twice(problems, node, first, variant);
     told = variant;
   }
 }

@@ -66,15 +66,14 @@ static void drop_name(const char *file, const char *value, rs_err *err) {
   memmove(err->message, reason + 2, strlen(reason + 2) + 1);
 }
 
-bool rs_read_file(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
-                  rs_value *value) {
+bool rs_read_file(rs_problems *problems, const rs_node *node, const rs_param *param, rs_value *value) {
   rs_err why = {0};
   char *file = rs_beside(node, node->text);
   if (file == NULL) {
     rs_problem_memory(problems);
   } else if (load(file, param, value, &why) != RS_OK) {
     drop_name(file, node->text, &why);
-    rs_problem_err(problems, node, path, &why);
+    rs_problem_err(problems, node, &why);
   }
   bool good = file != NULL && why.status == RS_OK;
   free(file);

@@ -27,19 +27,19 @@ static bool same_mask(const rs_mask *a, const rs_mask *b) {
 }
 
 /* What the layers that are read see, which must be the same in all models. */
-static void read_model_mask(rs_config_context *config, const rs_node *node, const rs_path *path) {
+static void read_model_mask(rs_config_context *config, const rs_node *node) {
   const rs_experiment *experiment = config->experiment;
   for (size_t i = 0; i < experiment->model_count && experiment->layers != NULL; i++) {
     const rs_layer_kind *kind = experiment->layers[i].kind;
     const char *name = experiment->models[i].name;
     if (kind == NULL) {
-      rs_problem(config->problems, node, path, "model %s says no mask: its layers are not known", name);
+      rs_problem(config->problems, node, "model %s says no mask: its layers are not known", name);
       return;
     }
     bool odd = kind->compression > 0;
-    if (odd) rs_problem(config->problems, node, path, "no mask here is what layers of %s see", name);
+    if (odd) rs_problem(config->problems, node, "no mask here is what layers of %s see", name);
     if (!odd && i > 0 && !same_mask(&kind->mask, &experiment->layers[0].kind->mask))
-      rs_problem(config->problems, node, path, "%s sees other keys than %s: write a config for each", name,
+      rs_problem(config->problems, node, "%s sees other keys than %s: write a config for each", name,
                  experiment->models[0].name);
     config->experiment->mask = kind->mask;
   }
@@ -62,11 +62,11 @@ static const rs_param size_fields[] = {
 };
 static const rs_record size_record = {.what = "mask", RS_RECORD_FIELDS(size_fields), .partial = true};
 
-static void read_mask_sizes(rs_config_context *config, const rs_node *node, const rs_path *path) {
+static void read_mask_sizes(rs_config_context *config, const rs_node *node) {
   mask_sizes read = {0};
   const rs_node *size = NULL;
   rs_mask *mask = &config->experiment->mask;
-  rs_record_read(config->problems, node, path, &size_record, NULL, &read);
+  rs_record_read(config->problems, node, &size_record, NULL, &read);
   const struct {
     const char *key;
     rs_mask_kind kind;
@@ -75,11 +75,9 @@ static void read_mask_sizes(rs_config_context *config, const rs_node *node, cons
   bool sinks = rs_node_get(node, "sinks") != NULL;
   for (size_t i = 0; i < RS_COUNT(sizes); i++) {
     const rs_node *other = rs_node_get(node, sizes[i].key);
-    const rs_path place = rs_path_key(path, sizes[i].key);
     if (other == NULL) continue;
     if (size != NULL || (sinks && sizes[i].kind != RS_WINDOW))
-      rs_problem(config->problems, other, &place, "stands beside a %s (keep one of them)",
-                 size != NULL ? size->key : "window");
+      rs_problem(config->problems, other, "stands beside a %s (keep one of them)", size != NULL ? size->key : "window");
     *mask = (rs_mask){.kind = sizes[i].kind, .window = sizes[i].size};
     size = other;
   }
@@ -87,16 +85,15 @@ static void read_mask_sizes(rs_config_context *config, const rs_node *node, cons
 }
 
 void rs_config_mask(rs_config_context *config, const rs_node *node) {
-  const rs_path path = rs_path_key(NULL, "mask");
   config->experiment->mask = (rs_mask){.kind = RS_CAUSAL};
   if (rs_reads_checkpoint(config)) return;
   if (node == NULL || (node->kind == RS_SCALAR && mask_word(node->text, &config->experiment->mask.kind))) return;
   if (node->kind == RS_SCALAR && strcmp(node->text, "model") == 0)
-    read_model_mask(config, node, &path);
+    read_model_mask(config, node);
   else if (node->kind != RS_MAPPING || !names_size(node))
-    rs_problem(config->problems, node, &path,
+    rs_problem(config->problems, node,
                "must be causal (decoder), bidirectional (encoder), cross, model, {window: W}, {window: W, sinks: S}, "
                "{chunk: W} or {band: W}");
   else
-    read_mask_sizes(config, node, &path);
+    read_mask_sizes(config, node);
 }

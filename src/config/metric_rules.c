@@ -4,18 +4,16 @@
 /* A metric names its columns, so that it can be there once only. */
 static void refuse_repeats(rs_config_context *config, const rs_node *node) {
   const rs_variants *metrics = &config->experiment->metrics;
-  const rs_path path = rs_path_key(NULL, "metrics");
   for (size_t i = 0; i < metrics->count && config->problems->count == 0; i++)
     for (size_t k = 0; k < i; k++)
       if (metrics->items[k].metric == metrics->items[i].metric)
-        rs_problem(config->problems, node, &path, "has %s twice (a metric is computed once a cell)",
+        rs_problem(config->problems, node, "has %s twice (a metric is computed once a cell)",
                    metrics->items[i].metric->kind.name);
 }
 
 /* A metric of needles without any would be a column of nothing. */
 static void refuse_needless(rs_config_context *config, const rs_node *node) {
   const rs_experiment *experiment = config->experiment;
-  const rs_path path = rs_path_key(NULL, "metrics");
   const rs_task_kind *task = experiment->task.task;
   bool planted = false, asked = false; /* asked: by a task that does not say what for */
   for (size_t i = 0; i < experiment->sources.count; i++) {
@@ -28,39 +26,37 @@ static void refuse_needless(rs_config_context *config, const rs_node *node) {
     const char *name = experiment->metrics.items[i].metric->kind.name;
     if (!experiment->metrics.items[i].metric->needs_needle) continue;
     if (asked)
-      rs_problem(config->problems, node, &path,
+      rs_problem(config->problems, node,
                  "has %s, but %s does not say which token holds what it asks for (dictionary does)", name,
                  task->kind.name);
     else
-      rs_problem(config->problems, node, &path, "has %s, but no source plants needles (add sources: [needle])", name);
+      rs_problem(config->problems, node, "has %s, but no source plants needles (add sources: [needle])", name);
   }
 }
 
 /* Metrics that want different things of one row. */
 static void refuse_sinks(rs_config_context *config, const rs_node *node) {
   const rs_variants *metrics = &config->experiment->metrics;
-  const rs_path path = rs_path_key(NULL, "metrics");
   rs_row_needs needs = {0};
   rs_err why = {0};
   for (size_t i = 0; i < metrics->count && config->problems->count == 0; i++)
     if (rs_row_needs_add(&needs, metrics->items[i].metric, metrics->items[i].params, &why) != RS_OK)
-      rs_problem_err(config->problems, node, &path, &why);
+      rs_problem_err(config->problems, node, &why);
 }
 
 /* Rows are of sources, readings of checkpoints; tables both have. */
 static void refuse_unread(rs_config_context *config, const rs_node *node) {
   const rs_variants *metrics = &config->experiment->metrics;
-  const rs_path path = rs_path_key(NULL, "metrics");
   bool checkpoint = rs_reads_checkpoint(config), sources = !checkpoint || rs_reads_sources(config);
   for (size_t i = 0; i < metrics->count && config->problems->count == 0; i++) {
     const rs_metric_kind *metric = metrics->items[i].metric;
     if (!sources && rs_metric_observes(metric))
-      rs_problem(config->problems, node, &path,
+      rs_problem(config->problems, node,
                  "has %s, which reads %s: of whose heads? (add sources: [{name: model, layer: 0}] for the "
                  "checkpoint's own)",
                  metric->kind.name, metric->row != NULL ? "rows of attention" : "queries and keys");
     if (!checkpoint && metric->read != NULL)
-      rs_problem(config->problems, node, &path,
+      rs_problem(config->problems, node,
                  "has %s, which reads what a checkpoint says (add checkpoint: {method: rope} in place of the model)",
                  metric->kind.name);
   }
@@ -76,13 +72,12 @@ void rs_refuse_metrics(rs_config_context *config, const rs_node *node) {
 void rs_refuse_pictureless(rs_config_context *config) {
   const rs_experiment *experiment = config->experiment;
   const rs_node *node = rs_node_get(config->root, "metrics");
-  const rs_path path = rs_path_key(NULL, "metrics");
   const rs_task_kind *task = experiment->task.task;
   size_t begin;
   if (rs_token_layout_picture(&experiment->tokens, &begin) != NULL || (task != NULL && task->form == RS_VISION)) return;
   for (size_t i = 0; i < experiment->metrics.count && config->problems->count == 0; i++)
     if (experiment->metrics.items[i].metric->needs_picture)
-      rs_problem(config->problems, node, &path, "has %s, but the %s", experiment->metrics.items[i].metric->kind.name,
+      rs_problem(config->problems, node, "has %s, but the %s", experiment->metrics.items[i].metric->kind.name,
                  rs_reads_checkpoint(config) ? "task has no pictures (as where and film have)"
                                              : "tokens hold no picture (add tokens: [{image: [16, 24]}])");
 }

@@ -12,20 +12,19 @@ static void copy_name(rs_model *model, const char *name) {
   rs_shorten(name, sizeof model->name, model->name);
 }
 
-static void read_sections(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
+static void read_sections(rs_problems *problems, const rs_node *node, rs_model *model) {
   if (node->kind != RS_SEQUENCE || node->count != RS_AXES) {
-    rs_problem(problems, node, path, "must be pairs of the axes [t, h, w], like [16, 24, 24]");
+    rs_problem(problems, node, "must be pairs of the axes [t, h, w], like [16, 24, 24]");
     return;
   }
   for (size_t a = 0; a < RS_AXES; a++) {
-    rs_path place = rs_path_index(path, a);
-    model->mrope_section[a] = rs_read_count(problems, &node->items[a], &place, 0, MOST_DIMS / 2.0, 0);
+    model->mrope_section[a] = rs_read_count(problems, &node->items[a], 0, MOST_DIMS / 2.0, 0);
   }
 }
 
-static void read_published(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
+static void read_published(rs_problems *problems, const rs_node *node, rs_model *model) {
   rs_recipe recipe;
-  if (!rs_read_recipe(problems, node, path, &recipe)) return;
+  if (!rs_read_recipe(problems, node, &recipe)) return;
   rs_recipe_clear(&model->published);
   model->published = recipe;
 }
@@ -50,21 +49,18 @@ static const rs_record record = {.what = "a model", RS_RECORD_FIELDS(fields), .o
                        plain_record = {.fields = fields, .field_count = RS_COUNT(fields) - 1};
 
 /* What stands in the mapping replaces what the model has. */
-static void read_fields(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_record *as,
-                        rs_model *model) {
+static void read_fields(rs_problems *problems, const rs_node *node, const rs_record *as, rs_model *model) {
   const rs_node *name = rs_node_get(node, "name"), *sections = rs_node_get(node, "mrope_section"),
                 *published = rs_node_get(node, "published");
-  const rs_path name_path = rs_path_key(path, "name"), section_path = rs_path_key(path, "mrope_section"),
-                published_path = rs_path_key(path, "published");
-  rs_record_read(problems, node, path, as, NULL, model);
-  if (name != NULL && rs_read_word(problems, name, &name_path) != NULL) {
+  rs_record_read(problems, node, as, NULL, model);
+  if (name != NULL && rs_read_word(problems, name) != NULL) {
     if (strlen(name->text) < sizeof model->name)
       copy_name(model, name->text);
     else
-      rs_problem(problems, name, &name_path, "is longer than %zu bytes", sizeof model->name - 1);
+      rs_problem(problems, name, "is longer than %zu bytes", sizeof model->name - 1);
   }
-  if (sections != NULL) read_sections(problems, sections, &section_path, model);
-  if (published != NULL) read_published(problems, published, &published_path, model);
+  if (sections != NULL) read_sections(problems, sections, model);
+  if (published != NULL) read_published(problems, published, model);
 }
 
 void rs_model_put(rs_text *yaml, const rs_model *model) {
@@ -84,9 +80,9 @@ void rs_model_put(rs_text *yaml, const rs_model *model) {
 }
 
 /* What explicit numbers leave out, and what must not be. */
-static void complete(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
+static void complete(rs_problems *problems, const rs_node *node, rs_model *model) {
   if (model->head_dim == 0 || model->train_length == 0) {
-    rs_problem(problems, node, path, "needs %s%s%s (or the name of a preset, or {hf: config.json})",
+    rs_problem(problems, node, "needs %s%s%s (or the name of a preset, or {hf: config.json})",
                model->head_dim == 0 ? "head_dim" : "", model->head_dim + model->train_length == 0 ? " and " : "",
                model->train_length == 0 ? "train_length" : "");
     return;
@@ -97,13 +93,13 @@ static void complete(rs_problems *problems, const rs_node *node, const rs_path *
   if (model->rotary_dim == 0) model->rotary_dim = model->head_dim;
   if (model->max_length == 0) model->max_length = model->train_length;
   if (model->head_dim % 2 != 0 || model->rotary_dim % 2 != 0)
-    rs_problem(problems, node, path, "needs an even head_dim and rotary_dim: dims turn in pairs");
+    rs_problem(problems, node, "needs an even head_dim and rotary_dim: dims turn in pairs");
   if (model->rotary_dim > model->head_dim)
-    rs_problem(problems, node, path, "has rotary_dim = %zu above head_dim = %zu", model->rotary_dim, model->head_dim);
+    rs_problem(problems, node, "has rotary_dim = %zu above head_dim = %zu", model->rotary_dim, model->head_dim);
   size_t sections = model->mrope_section[0] + model->mrope_section[1] + model->mrope_section[2];
   if (sections > 0 && sections != model->rotary_dim / 2)
-    rs_problem(problems, node, path, "has mrope_section that sums to %zu, but rotary_dim / 2 = %zu pairs turn",
-               sections, model->rotary_dim / 2);
+    rs_problem(problems, node, "has mrope_section that sums to %zu, but rotary_dim / 2 = %zu pairs turn", sections,
+               model->rotary_dim / 2);
 }
 
 /* ---- presets ----------------------------------------------------------------------------------------------------- */
@@ -134,15 +130,14 @@ static const rs_param layer_fields[] = {
 static const rs_record layer_record = {.what = "layers", RS_RECORD_FIELDS(layer_fields), .partial = true};
 
 static rs_status read_preset(const rs_preset *preset, rs_model *model, rs_regular_layers *layers, rs_err *err) {
-  const rs_path top = {""}, layers_path = rs_path_key(NULL, "layers");
   rs_problems problems = {0};
   rs_tree *tree = NULL;
   rs_status status = rs_yaml_read(preset->yaml, strlen(preset->yaml), preset->name, &tree, err);
   if (status == RS_OK) {
     const rs_node *of_layers = rs_node_get(&tree->root, "layers");
-    read_fields(&problems, &tree->root, &top, &preset_record, model);
-    if (of_layers != NULL) rs_record_read(&problems, of_layers, &layers_path, &layer_record, NULL, layers);
-    complete(&problems, &tree->root, &top, model);
+    read_fields(&problems, &tree->root, &preset_record, model);
+    if (of_layers != NULL) rs_record_read(&problems, of_layers, &layer_record, NULL, layers);
+    complete(&problems, &tree->root, model);
     if (problems.count > 0)
       status = problems.memory ? rs_fail(err, RS_MEMORY, "preset %s: out of memory", preset->name)
                                : rs_fail(err, RS_INTERNAL, "preset %s", rs_text_string(&problems.text));
@@ -221,59 +216,56 @@ static rs_status take_layers(const rs_profile *profile, const char *word, rs_mod
   return profile->counted ? keep_kind(&profile->kinds[kind], layers, err) : RS_OK;
 }
 
-static void report(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_err *why) {
+static void report(rs_problems *problems, const rs_node *node, const rs_err *why) {
   if (why->status == RS_MEMORY)
     rs_problem_memory(problems);
   else if (why->status != RS_OK)
-    rs_problem_lines(problems, node, path, why->message);
+    rs_problem_lines(problems, node, why->message);
 }
 
 /* From a preset, or (hf) from a file: its layers called as `kind` says, which may be NULL. */
-static void start_from(rs_problems *problems, const rs_node *node, const rs_path *path, bool hf, const rs_node *kind,
-                       const rs_path *kind_path, rs_model *model, rs_model_layers *layers) {
+static void start_from(rs_problems *problems, const rs_node *node, bool hf, const rs_node *kind, rs_model *model,
+                       rs_model_layers *layers) {
   rs_err why = {0};
   rs_profile profile = {0};
-  const char *word = rs_read_word(problems, node, path);
-  const char *layer = kind != NULL ? rs_read_word(problems, kind, kind_path) : NULL;
+  const char *word = rs_read_word(problems, node);
+  const char *layer = kind != NULL ? rs_read_word(problems, kind) : NULL;
   if (word == NULL || (kind != NULL && layer == NULL)) return;
   char *file = hf ? rs_model_file(rs_beside(node, word)) : NULL;
   rs_status status = !hf            ? rs_preset_profile(word, &profile, &why)
                      : file != NULL ? rs_profile_load(file, &profile, &why)
                                     : rs_fail(&why, RS_MEMORY, "out of memory");
   if (status != RS_OK)
-    report(problems, node, path, &why);
+    report(problems, node, &why);
   else if (take_layers(&profile, layer, model, layers, &why) != RS_OK)
-    report(problems, kind != NULL ? kind : node, kind != NULL ? kind_path : path, &why);
+    report(problems, kind != NULL ? kind : node, &why);
   else if (hf)
     layers->remark = remark_of(problems, &profile, layer != NULL);
   rs_profile_clear(&profile);
   free(file);
 }
 
-void rs_read_model(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model,
-                   rs_model_layers *layers) {
+void rs_read_model(rs_problems *problems, const rs_node *node, rs_model *model, rs_model_layers *layers) {
   size_t before = problems->count;
   *model = (rs_model){0};
   *layers = (rs_model_layers){0};
   if (node->kind == RS_SCALAR) {
-    start_from(problems, node, path, false, NULL, path, model, layers);
+    start_from(problems, node, false, NULL, model, layers);
     return;
   }
-  if (!rs_expect(problems, node, path, RS_MAPPING, "a preset's name, {hf: config.json}, or numbers")) return;
+  if (!rs_expect(problems, node, RS_MAPPING, "a preset's name, {hf: config.json}, or numbers")) return;
   const rs_node *preset = rs_node_get(node, "preset"), *hf = rs_node_get(node, "hf"),
                 *kind = rs_node_get(node, "layers");
-  rs_path preset_path = rs_path_key(path, "preset"), hf_path = rs_path_key(path, "hf"),
-          kind_path = rs_path_key(path, "layers");
   if (preset != NULL && hf != NULL)
-    rs_problem(problems, hf, &hf_path, "stands beside a preset (keep one of them)");
+    rs_problem(problems, hf, "stands beside a preset (keep one of them)");
   else if (preset != NULL)
-    start_from(problems, preset, &preset_path, false, kind, &kind_path, model, layers);
+    start_from(problems, preset, false, kind, model, layers);
   else if (hf != NULL)
-    start_from(problems, hf, &hf_path, true, kind, &kind_path, model, layers);
+    start_from(problems, hf, true, kind, model, layers);
   else if (kind != NULL)
-    rs_problem(problems, kind, &kind_path, "are of a preset or a file: {hf: config.json, layers: ...}");
-  read_fields(problems, node, path, &record, model);
-  if (problems->count == before) complete(problems, node, path, model);
+    rs_problem(problems, kind, "are of a preset or a file: {hf: config.json, layers: ...}");
+  read_fields(problems, node, &record, model);
+  if (problems->count == before) complete(problems, node, model);
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
@@ -296,35 +288,33 @@ static void tell_apart(const rs_experiment *experiment, const char *file, rs_mod
 }
 
 void rs_config_models(rs_config_context *config, const rs_node *node) {
-  rs_path path = rs_path_key(NULL, "model");
   rs_experiment *experiment = config->experiment;
   if (rs_reads_checkpoint(config)) {
-    if (node != NULL) rs_problem(config->problems, node, &path, "stands beside a checkpoint (keep one of them)");
+    if (node != NULL) rs_problem(config->problems, node, "stands beside a checkpoint (keep one of them)");
     return;
   }
   if (node == NULL && (rs_mistyped(config->root, "model") != NULL || rs_mistyped(config->root, "checkpoint") != NULL))
     return; /* told as an unknown key */
   if (node == NULL) {
-    rs_problem(config->problems, config->root, NULL, "the config has no model (add model: llama-2-7b)");
+    rs_problem(config->problems, config->root, "the config has no model (add model: llama-2-7b)");
     return;
   }
   size_t count = node->kind == RS_SEQUENCE ? node->count : 1;
-  if (count == 0) rs_problem(config->problems, node, &path, "is an empty list");
+  if (count == 0) rs_problem(config->problems, node, "is an empty list");
   experiment->models = rs_alloc(count, sizeof *experiment->models, NULL);
   experiment->layers = rs_alloc(count, sizeof *experiment->layers, NULL);
   if (experiment->models == NULL || experiment->layers == NULL) rs_problem_memory(config->problems);
   for (size_t i = 0; i < count && experiment->models != NULL && experiment->layers != NULL; i++) {
-    rs_path place = node->kind == RS_SEQUENCE ? rs_path_index(&path, i) : path;
     const rs_node *item = node->kind == RS_SEQUENCE ? &node->items[i] : node;
     size_t before = config->problems->count;
     rs_model *model = &experiment->models[experiment->model_count];
     rs_model_layers *layers = &experiment->layers[experiment->model_count];
     const rs_node *file = item->kind == RS_MAPPING ? rs_node_get(item, "hf") : NULL;
-    rs_read_model(config->problems, item, &place, model, layers);
+    rs_read_model(config->problems, item, model, layers);
     bool unnamed = file != NULL && file->kind == RS_SCALAR && rs_node_get(item, "name") == NULL;
     if (unnamed) tell_apart(experiment, file->text, model);
     if (config->problems->count == before && name_taken(experiment, model->name))
-      rs_problem(config->problems, item, &place, "is the second model called %s (give it a name: ...)", model->name);
+      rs_problem(config->problems, item, "is the second model called %s (give it a name: ...)", model->name);
     if (config->problems->count > before) {
       rs_model_clear(model);
       free(layers->kind);

@@ -18,7 +18,7 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* Reports the first number that stands in the list twice, where it stands for the second time. */
-static void refuse_repeats(rs_config_context *config, const rs_node *node, const rs_path *path, const double *numbers) {
+static void refuse_repeats(rs_config_context *config, const rs_node *node, const double *numbers) {
   double *sorted = rs_alloc(node->count, sizeof *sorted, NULL);
   if (sorted == NULL) {
     rs_problem_memory(config->problems);
@@ -29,25 +29,23 @@ static void refuse_repeats(rs_config_context *config, const rs_node *node, const
   size_t twice = 1, seen = 0;
   while (twice < node->count && sorted[twice] != sorted[twice - 1]) twice++;
   for (size_t i = 0; i < node->count && twice < node->count; i++) {
-    rs_path place = rs_path_index(path, i);
     seen += numbers[i] == sorted[twice];
-    if (seen == 2) rs_problem(config->problems, &node->items[i], &place, "is given twice");
+    if (seen == 2) rs_problem(config->problems, &node->items[i], "is given twice");
     seen += seen == 2;
   }
   free(sorted);
 }
 
 /* The numbers of a list, each from `min` to `max` and there once; NULL (and reported) when something is wrong. */
-static double *read_list(rs_config_context *config, const rs_node *node, const rs_path *path, double min, double max) {
+static double *read_list(rs_config_context *config, const rs_node *node, double min, double max) {
   size_t before = config->problems->count;
-  if (node->count == 0) rs_problem(config->problems, node, path, "is an empty list");
+  if (node->count == 0) rs_problem(config->problems, node, "is an empty list");
   double *numbers = config->problems->count == before ? rs_alloc(node->count, sizeof *numbers, NULL) : NULL;
   if (numbers == NULL && config->problems->count == before) rs_problem_memory(config->problems);
   for (size_t i = 0; i < node->count && numbers != NULL; i++) {
-    rs_path place = rs_path_index(path, i);
-    numbers[i] = (double)rs_read_count(config->problems, &node->items[i], &place, min, max, 0);
+    numbers[i] = (double)rs_read_count(config->problems, &node->items[i], min, max, 0);
   }
-  if (config->problems->count == before) refuse_repeats(config, node, path, numbers);
+  if (config->problems->count == before) refuse_repeats(config, node, numbers);
   if (config->problems->count == before) return numbers;
   free(numbers);
   return NULL;
@@ -87,20 +85,19 @@ static double next_length(rs_count_or_word steps, double length) {
                                       : length + (double)steps.number;
 }
 
-static void read_range(rs_config_context *config, const rs_node *node, const rs_path *path) {
+static void read_range(rs_config_context *config, const rs_node *node) {
   const rs_node *to = rs_node_get(node, "to");
-  const rs_path to_path = rs_path_key(path, "to");
   length_range range;
   size_t capacity = 0, before = config->problems->count;
-  rs_record_read(config->problems, node, path, &range_record, NULL, &range);
+  rs_record_read(config->problems, node, &range_record, NULL, &range);
   if (to == NULL || rs_node_get(node, "from") == NULL)
-    rs_problem(config->problems, node, path, "needs from and to, like {from: 4k, to: 128k, steps: octaves}");
+    rs_problem(config->problems, node, "needs from and to, like {from: 4k, to: 128k, steps: octaves}");
   if (config->problems->count > before) return;
   double first = (double)range.from, last = (double)range.to;
   if (last < first)
-    rs_problem(config->problems, to, &to_path, "must be at least from = %g", first);
+    rs_problem(config->problems, to, "must be at least from = %g", first);
   else if ((last - first) / (next_length(range.steps, first) - first) > MOST_LENGTHS)
-    rs_problem(config->problems, node, path, "has more than %d lengths", MOST_LENGTHS);
+    rs_problem(config->problems, node, "has more than %d lengths", MOST_LENGTHS);
   else
     for (double length = first; length <= last * (1 + 1e-12); length = next_length(range.steps, length))
       add_length(config, &capacity, (size_t)floor(length + 1e-6));
@@ -115,21 +112,20 @@ static size_t own_length(const rs_experiment *experiment) {
 }
 
 void rs_config_lengths(rs_config_context *config, const rs_node *node) {
-  const rs_path path = rs_path_key(NULL, "lengths");
   size_t capacity = 0;
   if (node == NULL) {
     if (config->experiment->model_count > 0) add_length(config, &capacity, own_length(config->experiment));
     return;
   }
   if (node->kind == RS_MAPPING) {
-    read_range(config, node, &path);
+    read_range(config, node);
     return;
   }
   if (node->kind == RS_SCALAR) {
-    add_length(config, &capacity, rs_read_count(config->problems, node, &path, 1, longest, 1));
+    add_length(config, &capacity, rs_read_count(config->problems, node, 1, longest, 1));
     return;
   }
-  double *lengths = read_list(config, node, &path, 1, longest);
+  double *lengths = read_list(config, node, 1, longest);
   for (size_t i = 0; i < node->count && lengths != NULL; i++) add_length(config, &capacity, (size_t)lengths[i]);
   free(lengths);
 }
@@ -139,11 +135,10 @@ void rs_config_lengths(rs_config_context *config, const rs_node *node) {
 static const double largest_seed = 9007199254740992.0; /* 2^53: every whole number up to it is a double */
 
 void rs_config_seeds(rs_config_context *config, const rs_node *node) {
-  const rs_path path = rs_path_key(NULL, "seeds");
   bool listed = node != NULL && node->kind == RS_SEQUENCE;
-  double *numbers = listed ? read_list(config, node, &path, 0, largest_seed) : NULL;
+  double *numbers = listed ? read_list(config, node, 0, largest_seed) : NULL;
   if (listed && numbers == NULL) return;
-  size_t count = listed ? node->count : rs_read_count(config->problems, node, &path, 1, MOST_SEEDS, 1);
+  size_t count = listed ? node->count : rs_read_count(config->problems, node, 1, MOST_SEEDS, 1);
   config->experiment->seeds = rs_alloc(count, sizeof *config->experiment->seeds, NULL);
   if (config->experiment->seeds == NULL) rs_problem_memory(config->problems);
   for (size_t i = 0; i < count && config->experiment->seeds != NULL; i++)
@@ -163,21 +158,20 @@ static size_t fewest_heads(const rs_experiment *experiment) {
   return fewest;
 }
 
-static void head_choice(rs_config_context *config, const rs_node *node, const rs_path *path) {
+static void head_choice(rs_config_context *config, const rs_node *node) {
   rs_head_choice *heads = &config->experiment->heads;
   double most = (double)fewest_heads(config->experiment);
   if (node->kind == RS_SEQUENCE) {
-    heads->listed = read_list(config, node, path, 0, most - 1);
+    heads->listed = read_list(config, node, 0, most - 1);
     heads->listed_count = heads->listed != NULL ? node->count : 0;
     return;
   }
   heads->all = node->kind == RS_SCALAR && strcmp(node->text, "all") == 0;
-  if (!heads->all) heads->number = rs_read_count(config->problems, node, path, 1, most, 1);
+  if (!heads->all) heads->number = rs_read_count(config->problems, node, 1, most, 1);
 }
 
 void rs_config_heads(rs_config_context *config, const rs_node *node) {
   static const char *const known[] = {"each"};
-  const rs_path path = rs_path_key(NULL, "heads"), inner = rs_path_key(&path, "each");
   rs_head_choice *heads = &config->experiment->heads;
   size_t fewest = fewest_heads(config->experiment);
   heads->all = rs_reads_checkpoint(config);
@@ -187,21 +181,20 @@ void rs_config_heads(rs_config_context *config, const rs_node *node) {
     return;
   }
   if (node->kind != RS_MAPPING) {
-    head_choice(config, node, &path);
+    head_choice(config, node);
     return;
   }
-  rs_check_keys(config->problems, node, &path, "heads", known, RS_COUNT(known));
+  rs_check_keys(config->problems, node, "heads", known, RS_COUNT(known));
   heads->each = rs_node_get(node, "each") != NULL;
   if (!heads->each && rs_mistyped(node, "each") == NULL)
-    rs_problem(config->problems, node, &path, "must be a number, all, a list, or {each: one of these}");
-  if (heads->each) head_choice(config, rs_node_get(node, "each"), &inner);
+    rs_problem(config->problems, node, "must be a number, all, a list, or {each: one of these}");
+  if (heads->each) head_choice(config, rs_node_get(node, "each"));
 }
 
 /* ---- queries ----------------------------------------------------------------------------------------------------- */
 
 void rs_config_queries(rs_config_context *config, const rs_node *node) {
   const char *const *numbered = &rs_query_choice_words[RS_QUERIES_ALL + 1];
-  const rs_path path = rs_path_key(NULL, "queries");
   config->experiment->queries = (rs_query_set){RS_QUERIES_LAST, 64};
   if (node == NULL || (rs_reads_checkpoint(config) && !rs_reads_sources(config))) return;
   if (node->kind == RS_SCALAR && strcmp(node->text, rs_query_choice_words[RS_QUERIES_ALL]) == 0) {
@@ -209,16 +202,15 @@ void rs_config_queries(rs_config_context *config, const rs_node *node) {
     return;
   }
   if (node->kind != RS_MAPPING || node->count != 1) {
-    rs_problem(config->problems, node, &path, "must be all, {last: K}, {every: K} or {random: K}");
+    rs_problem(config->problems, node, "must be all, {last: K}, {every: K} or {random: K}");
     return;
   }
-  rs_check_keys(config->problems, node, &path, "queries", numbered, RS_QUERY_CHOICES - 1);
+  rs_check_keys(config->problems, node, "queries", numbered, RS_QUERY_CHOICES - 1);
   for (size_t choice = RS_QUERIES_ALL + 1; choice < RS_QUERY_CHOICES; choice++) {
     const rs_node *number = rs_node_get(node, rs_query_choice_words[choice]);
-    rs_path inner = rs_path_key(&path, rs_query_choice_words[choice]);
     if (number == NULL) continue;
     config->experiment->queries =
-        (rs_query_set){(rs_query_choice)choice, rs_read_count(config->problems, number, &inner, 1, longest, 1)};
+        (rs_query_set){(rs_query_choice)choice, rs_read_count(config->problems, number, 1, longest, 1)};
   }
 }
 
@@ -227,18 +219,16 @@ void rs_config_queries(rs_config_context *config, const rs_node *node) {
 enum { MOST_RUNS = 10000, MOST_SIDE = 65536 };
 
 /* [rows, columns] of an image or [frames, rows, columns] of a video. */
-static void read_grid(rs_config_context *config, const rs_node *node, const rs_path *path, size_t sides,
-                      rs_token_run *run) {
+static void read_grid(rs_config_context *config, const rs_node *node, size_t sides, rs_token_run *run) {
   size_t side[3] = {1, 1, 1};
   if (node->kind != RS_SEQUENCE || node->count != sides) {
-    rs_problem(config->problems, node, path,
+    rs_problem(config->problems, node,
                sides == 2 ? "must be [rows, columns], after patch merging"
                           : "must be [frames, rows, columns], after patch merging");
     return;
   }
   for (size_t i = 0; i < sides; i++) {
-    rs_path place = rs_path_index(path, i);
-    side[3 - sides + i] = rs_read_count(config->problems, &node->items[i], &place, 1, MOST_SIDE, 1);
+    side[3 - sides + i] = rs_read_count(config->problems, &node->items[i], 1, MOST_SIDE, 1);
   }
   run->frames = side[0];
   run->rows = side[1];
@@ -263,20 +253,19 @@ static const rs_record run_record = {
     .what = "a run of tokens", RS_RECORD_FIELDS(run_fields), .others = contents, .partial = true};
 
 /* What is of a video, and what has no meaning there. */
-static void refuse_rates(rs_config_context *config, const rs_node *node, const rs_path *path, rs_modality modality) {
+static void refuse_rates(rs_config_context *config, const rs_node *node, rs_modality modality) {
   bool stamped = rs_node_get(node, "timestamp_tokens") != NULL;
   for (size_t i = 0; i < RS_COUNT(run_fields); i++) {
     const rs_node *child = rs_node_get(node, run_fields[i].name);
-    const rs_path place = rs_path_key(path, run_fields[i].name);
     if (child != NULL && modality != RS_VIDEO)
-      rs_problem(config->problems, child, &place, "belongs to a video");
+      rs_problem(config->problems, child, "belongs to a video");
     else if (child != NULL && stamped && i + 1 < RS_COUNT(run_fields))
-      rs_problem(config->problems, child, &place,
+      rs_problem(config->problems, child,
                  "has no meaning with timestamp_tokens, where text tells the time and each frame is an image");
   }
 }
 
-static void read_run(rs_config_context *config, const rs_node *node, const rs_path *path, written_run *written) {
+static void read_run(rs_config_context *config, const rs_node *node, written_run *written) {
   rs_token_run *run = &written->run;
   const rs_node *content = NULL;
   size_t count = 0;
@@ -289,17 +278,16 @@ static void read_run(rs_config_context *config, const rs_node *node, const rs_pa
     count++;
   }
   if (count != 1) {
-    rs_problem(config->problems, node, path,
+    rs_problem(config->problems, node,
                "must be {text: N}, {image: [rows, columns]} or {video: [frames, rows, columns]}");
     return;
   }
-  const rs_path place = rs_path_key(path, content->key);
-  rs_record_read(config->problems, node, path, &run_record, NULL, written);
+  rs_record_read(config->problems, node, &run_record, NULL, written);
   if (run->modality == RS_TEXT)
-    run->tokens = rs_read_count(config->problems, content, &place, 1, longest, 1);
+    run->tokens = rs_read_count(config->problems, content, 1, longest, 1);
   else
-    read_grid(config, content, &place, run->modality == RS_IMAGE ? 2 : 3, run);
-  refuse_rates(config, node, path, run->modality);
+    read_grid(config, content, run->modality == RS_IMAGE ? 2 : 3, run);
+  refuse_rates(config, node, run->modality);
 }
 
 static bool add_run(rs_config_context *config, size_t *capacity, const rs_token_run *run) {
@@ -325,12 +313,12 @@ static bool add_frames(rs_config_context *config, size_t *capacity, const rs_tok
 }
 
 /* One entry of the list; false when there is no room for it. */
-static bool add_entry(rs_config_context *config, size_t *capacity, const rs_node *node, const rs_path *path) {
+static bool add_entry(rs_config_context *config, size_t *capacity, const rs_node *node) {
   written_run written;
-  read_run(config, node, path, &written);
+  read_run(config, node, &written);
   size_t stamp = written.timestamp_tokens, added = stamp > 0 ? 2 * written.run.frames : 1;
   if (config->experiment->tokens.count + added > MOST_RUNS) {
-    rs_problem(config->problems, node, path, "takes the layout past %d runs (with timestamp_tokens each frame is two)",
+    rs_problem(config->problems, node, "takes the layout past %d runs (with timestamp_tokens each frame is two)",
                MOST_RUNS);
     return false;
   }
@@ -338,15 +326,12 @@ static bool add_entry(rs_config_context *config, size_t *capacity, const rs_node
 }
 
 static void read_tokens(rs_config_context *config, const rs_node *node) {
-  const rs_path path = rs_path_key(NULL, "tokens");
   size_t capacity = 0;
   bool room = true;
   if (node == NULL) return;
-  if (!rs_expect(config->problems, node, &path, RS_SEQUENCE, "a list of runs, like [{text: 10}, {image: [16, 24]}]"))
-    return;
+  if (!rs_expect(config->problems, node, RS_SEQUENCE, "a list of runs, like [{text: 10}, {image: [16, 24]}]")) return;
   for (size_t i = 0; i < node->count && room; i++) {
-    rs_path place = rs_path_index(&path, i);
-    room = add_entry(config, &capacity, &node->items[i], &place);
+    room = add_entry(config, &capacity, &node->items[i]);
   }
 }
 
@@ -368,13 +353,12 @@ const rs_record rs_precision_record = {.what = "precision", RS_RECORD_FIELDS(pre
 
 /* A mapping, or one word for all formats. */
 void rs_config_precision(rs_config_context *config, const rs_node *node) {
-  const rs_path path = rs_path_key(NULL, "precision");
   rs_precision *precision = &config->experiment->precision;
   rs_value value;
   if (node == NULL || rs_reads_checkpoint(config)) return;
   if (node->kind == RS_MAPPING)
-    rs_record_read(config->problems, node, &path, &rs_precision_record, NULL, precision);
-  else if (rs_read_value(config->problems, node, &path, &precision_fields[0], &value))
+    rs_record_read(config->problems, node, &rs_precision_record, NULL, precision);
+  else if (rs_read_value(config->problems, node, &precision_fields[0], &value))
     for (size_t i = 0; i + 1 < RS_COUNT(precision_fields); i++) rs_bind_value(&precision_fields[i], &value, precision);
 }
 
@@ -387,10 +371,9 @@ static const rs_param engine_fields[] = {
 const rs_record rs_engine_record = {.what = "engine", RS_RECORD_FIELDS(engine_fields), .partial = true};
 
 void rs_config_engine(rs_config_context *config, const rs_node *node) {
-  const rs_path path = rs_path_key(NULL, "engine");
   rs_engine_choice *engine = &config->experiment->engine;
   engine->epsilon = RS_EPSILON;
   if (node == NULL || (rs_reads_checkpoint(config) && !rs_reads_sources(config))) return;
-  if (rs_expect(config->problems, node, &path, RS_MAPPING, "a mapping, like {scores: f64, epsilon: 0}"))
-    rs_record_read(config->problems, node, &path, &rs_engine_record, NULL, engine);
+  if (rs_expect(config->problems, node, RS_MAPPING, "a mapping, like {scores: f64, epsilon: 0}"))
+    rs_record_read(config->problems, node, &rs_engine_record, NULL, engine);
 }

@@ -57,49 +57,44 @@ void rs_record_put(rs_text *yaml, const rs_record *record, const void *structure
 
 /* ---- one value --------------------------------------------------------------------------------------------------- */
 
-static bool read_list(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
-                      rs_value *value) {
+static bool read_list(rs_problems *problems, const rs_node *node, const rs_param *param, rs_value *value) {
   double *list = rs_alloc(node->count, sizeof *list, NULL);
   size_t before = problems->count;
   rs_err why = {0};
   if (list == NULL) rs_problem_memory(problems);
   for (size_t i = 0; i < node->count && list != NULL; i++) {
-    rs_path place = rs_path_index(path, i);
-    list[i] = rs_read_real(problems, &node->items[i], &place, param->min, param->max, param->min);
+    list[i] = rs_read_real(problems, &node->items[i], param->min, param->max, param->min);
   }
   if (problems->count == before && rs_value_list(param, list, node->count, value, &why) != RS_OK)
-    rs_problem_err(problems, node, path, &why);
+    rs_problem_err(problems, node, &why);
   free(list);
   return problems->count == before;
 }
 
-bool rs_read_param(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
-                   rs_value *value) {
+bool rs_read_param(rs_problems *problems, const rs_node *node, const rs_param *param, rs_value *value) {
   bool list = param->type == RS_REALS && node->kind == RS_SEQUENCE;
-  value->given = list                         ? read_list(problems, node, path, param, value)
-                 : rs_names_file(node, param) ? rs_read_file(problems, node, path, param, value)
-                                              : rs_read_value(problems, node, path, param, value);
+  value->given = list                         ? read_list(problems, node, param, value)
+                 : rs_names_file(node, param) ? rs_read_file(problems, node, param, value)
+                                              : rs_read_value(problems, node, param, value);
   return value->given;
 }
 
 /* ---- mappings ---------------------------------------------------------------------------------------------------- */
 
-const rs_node *rs_member(rs_problems *problems, const rs_node *parent, const rs_path *path, const char *key,
-                         rs_path *place) {
-  *place = rs_path_key(path, key);
+const rs_node *rs_member(rs_problems *problems, const rs_node *parent, const char *key) {
   const rs_node *child = rs_node_get(parent, key);
-  if (child == NULL) rs_problem(problems, parent, path, "has no %s", key);
+  if (child == NULL) rs_problem(problems, parent, "has no %s", key);
   return child;
 }
 
-const rs_node *rs_member_of(rs_problems *problems, const rs_node *parent, const rs_path *path, const char *key,
-                            rs_node_kind kind, const char *what, rs_path *place) {
-  const rs_node *child = rs_member(problems, parent, path, key, place);
-  return child != NULL && rs_expect(problems, child, place, kind, what) ? child : NULL;
+const rs_node *rs_member_of(rs_problems *problems, const rs_node *parent, const char *key, rs_node_kind kind,
+                            const char *what) {
+  const rs_node *child = rs_member(problems, parent, key);
+  return child != NULL && rs_expect(problems, child, kind, what) ? child : NULL;
 }
 
 /* Reports keys that are neither the record's nor those of `settings` (NULL: none). */
-static void refuse_others(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_record *record,
+static void refuse_others(rs_problems *problems, const rs_node *node, const rs_record *record,
                           const rs_settings *settings) {
   size_t count = 0, others = 0, more = settings != NULL ? settings->count : 0;
   while (record->others != NULL && record->others[others] != NULL) others++;
@@ -112,58 +107,54 @@ static void refuse_others(rs_problems *problems, const rs_node *node, const rs_p
   for (size_t i = 0; i < record->field_count; i++) known[count++] = record->fields[i].name;
   for (size_t i = 0; i < record->part_count; i++) known[count++] = record->parts[i].key;
   for (size_t i = 0; i < more; i++) known[count++] = settings->params[i]->name;
-  rs_check_keys(problems, node, path, record->what, known, count);
+  rs_check_keys(problems, node, record->what, known, count);
   free(known);
 }
 
-static rs_found_value choose(const rs_chooser *chooser, const rs_node *child, const rs_path *mapping) {
-  if (chooser != NULL) return chooser->choose(chooser->of, child, mapping);
-  return (rs_found_value){child, rs_path_key(mapping, child->key)};
+static const rs_node *choose(const rs_chooser *chooser, const rs_node *child) {
+  return chooser != NULL ? chooser->choose(chooser->of, child) : child;
 }
 
-static void read_field(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_record *record,
-                       const rs_param *field, const rs_chooser *chooser, void *structure) {
+static void read_field(rs_problems *problems, const rs_node *node, const rs_record *record, const rs_param *field,
+                       const rs_chooser *chooser, void *structure) {
   const rs_node *child = rs_node_get(node, field->name);
   rs_value value = {.set = false};
   if (child == NULL && !record->partial)
-    rs_problem(problems, node, path, "has no %s", field->name);
-  else if (child != NULL) {
-    rs_found_value found = choose(chooser, child, path);
-    (void)rs_read_value(problems, found.node, &found.path, field, &value);
-  } else if (field->fallback != NULL)
+    rs_problem(problems, node, "has no %s", field->name);
+  else if (child != NULL)
+    (void)rs_read_value(problems, choose(chooser, child), field, &value);
+  else if (field->fallback != NULL)
     (void)rs_value_parse(field, field->fallback, &value, NULL);
   if (value.set) rs_bind_value(field, &value, structure);
 }
 
-void rs_record_read(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_record *record,
-                    const rs_chooser *chooser, void *structure) {
-  if (!rs_expect(problems, node, path, RS_MAPPING, record->what)) return;
-  refuse_others(problems, node, path, record, NULL);
+void rs_record_read(rs_problems *problems, const rs_node *node, const rs_record *record, const rs_chooser *chooser,
+                    void *structure) {
+  if (!rs_expect(problems, node, RS_MAPPING, record->what)) return;
+  refuse_others(problems, node, record, NULL);
   for (size_t i = 0; i < record->field_count; i++)
-    read_field(problems, node, path, record, &record->fields[i], chooser, structure);
+    read_field(problems, node, record, &record->fields[i], chooser, structure);
   for (size_t i = 0; i < record->part_count; i++) {
     const rs_record_part *part = &record->parts[i];
-    rs_path place;
-    const rs_node *child = rs_member(problems, node, path, part->key, &place);
-    if (child != NULL) rs_record_read(problems, child, &place, part->record, chooser, (char *)structure + part->offset);
+    const rs_node *child = rs_member(problems, node, part->key);
+    if (child != NULL) rs_record_read(problems, child, part->record, chooser, (char *)structure + part->offset);
   }
 }
 
-void rs_refuse_keys(rs_problems *problems, const rs_node *node, const rs_path *path, const char *what,
-                    const char *const *others, const rs_settings *settings) {
+void rs_refuse_keys(rs_problems *problems, const rs_node *node, const char *what, const char *const *others,
+                    const rs_settings *settings) {
   const rs_record record = {.what = what, .others = others};
-  refuse_others(problems, node, path, &record, settings);
+  refuse_others(problems, node, &record, settings);
 }
 
-void rs_settings_read(rs_problems *problems, const rs_node *node, const rs_path *path, const char *what,
-                      const char *const *others, const rs_chooser *chooser, rs_settings *settings) {
-  rs_refuse_keys(problems, node, path, what, others, settings);
+void rs_settings_read(rs_problems *problems, const rs_node *node, const char *what, const char *const *others,
+                      const rs_chooser *chooser, rs_settings *settings) {
+  rs_refuse_keys(problems, node, what, others, settings);
   for (size_t i = 0; i < node->count; i++) {
     int index = rs_settings_find(settings, node->items[i].key);
     if (index < 0) continue;
-    rs_found_value found = choose(chooser, &node->items[i], path);
     rs_value value = {0};
-    if (!rs_read_param(problems, found.node, &found.path, settings->params[index], &value)) continue;
+    if (!rs_read_param(problems, choose(chooser, &node->items[i]), settings->params[index], &value)) continue;
     rs_value_clear(&settings->values[index]);
     settings->values[index] = value;
   }

@@ -28,15 +28,9 @@ struct rs_record {
 /* The `fields` and `field_count` of an array of parameters. */
 #define RS_RECORD_FIELDS(list) .fields = (list), .field_count = RS_COUNT(list)
 
-/* A value in a config, and where it stands. */
-typedef struct rs_found_value {
-  const rs_node *node;
-  rs_path path;
-} rs_found_value;
-
 /* Which value a key of a mapping has; configs whose lists are axes choose one of its list. */
 typedef struct rs_chooser {
-  rs_found_value (*choose)(const void *of, const rs_node *child, const rs_path *mapping);
+  const rs_node *(*choose)(const void *of, const rs_node *child);
   const void *of;
 } rs_chooser;
 
@@ -48,21 +42,20 @@ void rs_record_put(rs_text *yaml, const rs_record *record, const void *structure
 
 /* Fills it from a mapping that has the record's keys and no others. What is wrong is reported, and stays as it was.
  * `chooser` NULL: each key has the value that stands there. */
-void rs_record_read(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_record *record,
-                    const rs_chooser *chooser, void *structure);
+void rs_record_read(rs_problems *problems, const rs_node *node, const rs_record *record, const rs_chooser *chooser,
+                    void *structure);
 
 /* Reports the keys of a mapping that are none of the settings and none of `others`, as a record has them. */
-void rs_refuse_keys(rs_problems *problems, const rs_node *node, const rs_path *path, const char *what,
-                    const char *const *others, const rs_settings *settings);
+void rs_refuse_keys(rs_problems *problems, const rs_node *node, const char *what, const char *const *others,
+                    const rs_settings *settings);
 
 /* The same, and sets what the mapping gives of the settings. */
-void rs_settings_read(rs_problems *problems, const rs_node *node, const rs_path *path, const char *what,
-                      const char *const *others, const rs_chooser *chooser, rs_settings *settings);
+void rs_settings_read(rs_problems *problems, const rs_node *node, const char *what, const char *const *others,
+                      const rs_chooser *chooser, rs_settings *settings);
 
 /* Reads the value of a parameter: a scalar, a list, a file; recipes are entries, see items.c. It counts as given.
  * False, and reported, where it is none. */
-bool rs_read_param(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
-                   rs_value *value);
+bool rs_read_param(rs_problems *problems, const rs_node *node, const rs_param *param, rs_value *value);
 
 /* Writes a value of any type but files as member `key` of the object that is open. */
 void rs_value_json(rs_json *json, const char *key, const rs_param *param, const rs_value *value);
@@ -71,21 +64,20 @@ void rs_value_json(rs_json *json, const char *key, const rs_param *param, const 
 extern const rs_record rs_precision_record, rs_engine_record, rs_run_rates;
 
 /* The child called `key`; NULL (and reported) where there is none, or `parent` is no mapping. Borrows. */
-const rs_node *rs_member(rs_problems *problems, const rs_node *parent, const rs_path *path, const char *key,
-                         rs_path *place);
+const rs_node *rs_member(rs_problems *problems, const rs_node *parent, const char *key);
 
 /* The same, of a kind that is reported as "must be <what>". */
-const rs_node *rs_member_of(rs_problems *problems, const rs_node *parent, const rs_path *path, const char *key,
-                            rs_node_kind kind, const char *what, rs_path *place);
+const rs_node *rs_member_of(rs_problems *problems, const rs_node *parent, const char *key, rs_node_kind kind,
+                            const char *what);
 
 /* A whole shape, with its blocks, and the geometry that its recipes are made for (but its name). */
 void rs_shape_write(rs_json *json, const char *key, const rs_shape *shape);
-void rs_shape_read(rs_problems *problems, const rs_node *node, const rs_path *path, rs_shape *shape);
+void rs_shape_read(rs_problems *problems, const rs_node *node, rs_shape *shape);
 void rs_geometry_write(rs_json *json, const char *key, const rs_model *model);
-void rs_geometry_read(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model);
+void rs_geometry_read(rs_problems *problems, const rs_node *node, rs_model *model);
 void rs_layout_write(rs_json *json, const char *key, const rs_token_layout *tokens);
-void rs_layout_read(rs_problems *problems, const rs_node *node, const rs_path *path, rs_token_layout *tokens);
+void rs_layout_read(rs_problems *problems, const rs_node *node, rs_token_layout *tokens);
 void rs_training_write(rs_json *json, const char *key, const rs_training *training);
-void rs_training_read(rs_problems *problems, const rs_node *node, const rs_path *path, rs_training *training);
+void rs_training_read(rs_problems *problems, const rs_node *node, rs_training *training);
 
 #endif

@@ -112,24 +112,21 @@ void rs_shape_write(rs_json *json, const char *key, const rs_shape *shape) {
   rs_json_end(json);
 }
 
-static void read_stack(rs_problems *problems, const rs_node *parent, const rs_path *path, const char *key,
-                       rs_stack *stack) {
-  rs_path place;
-  const rs_node *node = rs_member_of(problems, parent, path, key, RS_SEQUENCE, "a list of blocks", &place);
+static void read_stack(rs_problems *problems, const rs_node *parent, const char *key, rs_stack *stack) {
+  const rs_node *node = rs_member_of(problems, parent, key, RS_SEQUENCE, "a list of blocks");
   if (node == NULL || node->count == 0) return;
   stack->blocks = rs_alloc(node->count, sizeof *stack->blocks, NULL);
   if (stack->blocks == NULL) rs_problem_memory(problems);
   for (; stack->blocks != NULL && stack->count < node->count; stack->count++) {
-    rs_path block = rs_path_index(&place, stack->count);
-    rs_record_read(problems, &node->items[stack->count], &block, &block_record, NULL, &stack->blocks[stack->count]);
+    rs_record_read(problems, &node->items[stack->count], &block_record, NULL, &stack->blocks[stack->count]);
   }
 }
 
-void rs_shape_read(rs_problems *problems, const rs_node *node, const rs_path *path, rs_shape *shape) {
-  rs_record_read(problems, node, path, &shape_record, NULL, shape);
+void rs_shape_read(rs_problems *problems, const rs_node *node, rs_shape *shape) {
+  rs_record_read(problems, node, &shape_record, NULL, shape);
   if (node->kind != RS_MAPPING) return;
-  read_stack(problems, node, path, stack_keys[0], &shape->encoder);
-  read_stack(problems, node, path, stack_keys[1], &shape->decoder);
+  read_stack(problems, node, stack_keys[0], &shape->encoder);
+  read_stack(problems, node, stack_keys[1], &shape->decoder);
 }
 
 /* ---- geometry ---------------------------------------------------------------------------------------------------- */
@@ -155,14 +152,14 @@ void rs_geometry_write(rs_json *json, const char *key, const rs_model *model) {
   rs_json_end(json);
 }
 
-void rs_geometry_read(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
+void rs_geometry_read(rs_problems *problems, const rs_node *node, rs_model *model) {
   size_t before = problems->count;
-  rs_record_read(problems, node, path, &geometry_record, NULL, model);
+  rs_record_read(problems, node, &geometry_record, NULL, model);
   size_t pairs = model->mrope_section[0] + model->mrope_section[1] + model->mrope_section[2];
   bool fits = model->rotary_dim % 2 == 0 && model->head_dim % 2 == 0 && model->rotary_dim <= model->head_dim &&
               (pairs == 0 || pairs == model->rotary_dim / 2);
   if (problems->count == before && !fits)
-    rs_problem(problems, node, path, "turns %zu of %zu dims, with sections of %zu pairs: they do not fit together",
+    rs_problem(problems, node, "turns %zu of %zu dims, with sections of %zu pairs: they do not fit together",
                model->rotary_dim, model->head_dim, pairs);
 }
 
@@ -190,24 +187,23 @@ void rs_layout_write(rs_json *json, const char *key, const rs_token_layout *toke
   rs_json_end(json);
 }
 
-static void check_run(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_token_run *run) {
+static void check_run(rs_problems *problems, const rs_node *node, const rs_token_run *run) {
   bool grid = run->frames <= most && run->rows <= most && run->columns <= most &&
               (double)run->frames * (double)run->rows * (double)run->columns == (double)run->tokens;
   if (run->modality != RS_TEXT && !grid)
-    rs_problem(problems, node, path, "has %zu tokens, but %zu x %zu x %zu patches", run->tokens, run->frames, run->rows,
+    rs_problem(problems, node, "has %zu tokens, but %zu x %zu x %zu patches", run->tokens, run->frames, run->rows,
                run->columns);
 }
 
-void rs_layout_read(rs_problems *problems, const rs_node *node, const rs_path *path, rs_token_layout *tokens) {
-  if (!rs_expect(problems, node, path, RS_SEQUENCE, "a list of runs of tokens") || node->count == 0) return;
+void rs_layout_read(rs_problems *problems, const rs_node *node, rs_token_layout *tokens) {
+  if (!rs_expect(problems, node, RS_SEQUENCE, "a list of runs of tokens") || node->count == 0) return;
   tokens->runs = rs_alloc(node->count, sizeof *tokens->runs, NULL);
   if (tokens->runs == NULL) rs_problem_memory(problems);
   for (; tokens->runs != NULL && tokens->count < node->count; tokens->count++) {
-    rs_path place = rs_path_index(path, tokens->count);
     size_t before = problems->count;
     rs_token_run *run = &tokens->runs[tokens->count];
-    rs_record_read(problems, &node->items[tokens->count], &place, &run_record, NULL, run);
-    if (problems->count == before) check_run(problems, &node->items[tokens->count], &place, run);
+    rs_record_read(problems, &node->items[tokens->count], &run_record, NULL, run);
+    if (problems->count == before) check_run(problems, &node->items[tokens->count], run);
   }
 }
 
@@ -224,7 +220,7 @@ void rs_training_write(rs_json *json, const char *key, const rs_training *traini
   rs_json_end(json);
 }
 
-void rs_training_read(rs_problems *problems, const rs_node *node, const rs_path *path, rs_training *training) {
+void rs_training_read(rs_problems *problems, const rs_node *node, rs_training *training) {
   rs_record record = training_record();
-  rs_record_read(problems, node, path, &record, NULL, training);
+  rs_record_read(problems, node, &record, NULL, training);
 }

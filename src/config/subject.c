@@ -103,8 +103,9 @@ static rs_status apply_edits(rs_config_edits edits, rs_node *root, rs_err *err) 
   return RS_OK;
 }
 
-static rs_status read_tree(const rs_node *root, rs_experiment *experiment, rs_problems *problems, rs_err *err) {
+static rs_status read_tree(rs_node *root, rs_experiment *experiment, rs_problems *problems, rs_err *err) {
   rs_config_context config = {.experiment = experiment, .problems = problems, .root = root};
+  rs_node_adopt(root);
   rs_config_methods(&config, rs_node_get(root, "methods"));
   if (rs_node_get(root, "tokens") != NULL) rs_config_tokens(&config, rs_node_get(root, "tokens"));
   rs_config_precision(&config, rs_node_get(root, "precision"));

@@ -8,17 +8,15 @@
 enum { LARGEST_CONFIG = 4 << 20 }; /* room for lists written out: 100,000 numbers of 24 digits */
 
 static void config_name(rs_config_context *config, const rs_node *node) {
-  const rs_path path = rs_path_key(NULL, "name");
-  const char *name = node != NULL ? rs_read_word(config->problems, node, &path) : "unnamed";
+  const char *name = node != NULL ? rs_read_word(config->problems, node) : "unnamed";
   if (name == NULL) return;
   for (const char *c = name; *c != '\0'; c++) {
     if (isalnum((unsigned char)*c) || strchr("._-", *c) != NULL) continue;
-    rs_problem(config->problems, node, &path,
-               "may hold letters, digits, '.', '_' and '-' only: it names the results folder");
+    rs_problem(config->problems, node, "may hold letters, digits, '.', '_' and '-' only: it names the results folder");
     return;
   }
   if (*name == '.' || *name == '\0' || strlen(name) > 100) {
-    rs_problem(config->problems, node, &path, "must be 1 to 100 letters that do not start with '.'");
+    rs_problem(config->problems, node, "must be 1 to 100 letters that do not start with '.'");
     return;
   }
   config->experiment->name = rs_strdup(name, NULL);
@@ -26,15 +24,13 @@ static void config_name(rs_config_context *config, const rs_node *node) {
 }
 
 static void config_description(rs_config_context *config, const rs_node *node) {
-  const rs_path path = rs_path_key(NULL, "description");
-  const char *text = node != NULL ? rs_read_word(config->problems, node, &path) : "";
+  const char *text = node != NULL ? rs_read_word(config->problems, node) : "";
   config->experiment->description = rs_strdup(text != NULL ? text : "", NULL);
   if (config->experiment->description == NULL) rs_problem_memory(config->problems);
 }
 
 static void config_bins(rs_config_context *config, const rs_node *node) {
-  const rs_path path = rs_path_key(NULL, "bins_per_octave");
-  config->experiment->bins_per_octave = rs_read_count(config->problems, node, &path, 1, 64, 4);
+  config->experiment->bins_per_octave = rs_read_count(config->problems, node, 1, 64, 4);
 }
 
 /* Axes that may be zipped, by their key; checkpoints stand in the place of models. */
@@ -54,49 +50,42 @@ static size_t axis_size(const rs_experiment *experiment, size_t axis) {
   return sizes[axis];
 }
 
-static void zip_axis(rs_config_context *config, const rs_node *node, const rs_path *path) {
-  const char *word = rs_read_word(config->problems, node, path);
+static void zip_axis(rs_config_context *config, const rs_node *node) {
+  const char *word = rs_read_word(config->problems, node);
   for (size_t a = 0; a < RS_AXIS_COUNT && word != NULL; a++)
     if (has_axis(config, a) && strcmp(word, axis_name(config, a)) == 0) {
       config->experiment->zipped[a] = true;
       return;
     }
   if (word != NULL)
-    rs_problem(config->problems, node, path, "must be one of %s, methods, lengths, %sseeds",
-               axis_name(config, RS_BY_MODEL), has_axis(config, RS_BY_SOURCE) ? "sources, " : "");
+    rs_problem(config->problems, node, "must be one of %s, methods, lengths, %sseeds", axis_name(config, RS_BY_MODEL),
+               has_axis(config, RS_BY_SOURCE) ? "sources, " : "");
 }
 
 static void config_zip(rs_config_context *config, const rs_node *node) {
-  const rs_path path = rs_path_key(NULL, "zip");
   size_t common = 0;
-  if (node == NULL || !rs_expect(config->problems, node, &path, RS_SEQUENCE, "a list of axes, like [model, lengths]"))
-    return;
+  if (node == NULL || !rs_expect(config->problems, node, RS_SEQUENCE, "a list of axes, like [model, lengths]")) return;
   for (size_t i = 0; i < node->count; i++) {
-    rs_path place = rs_path_index(&path, i);
-    zip_axis(config, &node->items[i], &place);
+    zip_axis(config, &node->items[i]);
   }
   for (size_t a = 0; a < RS_AXIS_COUNT && config->problems->count == 0; a++) {
     size_t size = axis_size(config->experiment, a);
     if (!config->experiment->zipped[a]) continue;
     if (common > 0 && size != common)
-      rs_problem(config->problems, node, &path,
-                 "%s has %zu entries where another axis has %zu; zipped axes advance together", axis_name(config, a),
-                 size, common);
+      rs_problem(config->problems, node, "%s has %zu entries where another axis has %zu; zipped axes advance together",
+                 axis_name(config, a), size, common);
     common = size;
   }
 }
 
 /* Parameters that get a key column although they are not swept. */
 static void config_columns(rs_config_context *config, const rs_node *node) {
-  const rs_path path = rs_path_key(NULL, "columns");
-  if (node == NULL || !rs_expect(config->problems, node, &path, RS_SEQUENCE, "a list of parameters, like [depth]"))
-    return;
+  if (node == NULL || !rs_expect(config->problems, node, RS_SEQUENCE, "a list of parameters, like [depth]")) return;
   for (size_t i = 0; i < node->count; i++) {
-    rs_path place = rs_path_index(&path, i);
-    const char *word = rs_read_word(config->problems, &node->items[i], &place);
+    const char *word = rs_read_word(config->problems, &node->items[i]);
     const rs_param *param = word != NULL ? rs_experiment_param(config->experiment, word) : NULL;
     if (param == NULL && word != NULL)
-      rs_problem(config->problems, &node->items[i], &place, "is no parameter of the methods or sources above");
+      rs_problem(config->problems, &node->items[i], "is no parameter of the methods or sources above");
     if (param != NULL && rs_experiment_add_swept(config->experiment, word, NULL) != RS_OK)
       rs_problem_memory(config->problems);
   }
@@ -126,19 +115,16 @@ static const struct {
 static void refuse_simulated(rs_config_context *config) {
   for (size_t i = 0; i < RS_COUNT(simulated) && rs_reads_checkpoint(config); i++) {
     const rs_node *node = rs_node_get(config->root, simulated[i].key);
-    const rs_path path = rs_path_key(NULL, simulated[i].key);
     if (node != NULL && !(simulated[i].rows && rs_reads_sources(config)))
-      rs_problem(config->problems, node, &path, "%s", simulated[i].instead);
+      rs_problem(config->problems, node, "%s", simulated[i].instead);
   }
 }
 
 void rs_config_sequences(rs_config_context *config, const rs_node *node) {
-  const rs_path path = rs_path_key(NULL, "sequences");
   if (node != NULL && !rs_reads_checkpoint(config))
-    rs_problem(config->problems, node, &path,
-               "are of a checkpoint's task: there is none (add checkpoint: {method: rope})");
+    rs_problem(config->problems, node, "are of a checkpoint's task: there is none (add checkpoint: {method: rope})");
   else if (rs_reads_checkpoint(config))
-    config->experiment->sequences = rs_read_count(config->problems, node, &path, 1, 1 << 20, 64);
+    config->experiment->sequences = rs_read_count(config->problems, node, 1, 1 << 20, 64);
 }
 
 /* In the order of reading: tasks before checkpoints, and these and models before methods, which are checked against
@@ -171,13 +157,12 @@ static const struct {
 
 static void read_config(rs_config_context *config, const rs_node *root) {
   const char *known[RS_COUNT(readers)];
-  const rs_path top = {""};
   for (size_t i = 0; i < RS_COUNT(readers); i++) known[i] = readers[i].key;
   if (root->kind != RS_MAPPING) {
-    rs_problem(config->problems, root, NULL, "a config is a mapping of keys (see configs/quickstart.yaml)");
+    rs_problem(config->problems, root, "a config is a mapping of keys (see configs/quickstart.yaml)");
     return;
   }
-  rs_check_keys(config->problems, root, &top, "a config", known, RS_COUNT(known));
+  rs_check_keys(config->problems, root, "a config", known, RS_COUNT(known));
   for (size_t i = 0; i < RS_COUNT(readers); i++) readers[i].read(config, rs_node_get(root, readers[i].key));
   refuse_simulated(config);
 }
@@ -213,6 +198,7 @@ static rs_status read_text(const char *text, size_t length, const char *name, rs
   if (status == RS_OK && edits.methods != NULL) status = rs_tree_methods(&tree->root, edits.methods, err);
   for (size_t i = 0; i < edits.count && status == RS_OK; i++) status = rs_tree_edit(&tree->root, edits.edits[i], err);
   if (status == RS_OK && edits.lengths != NULL) status = rs_tree_lengths(&tree->root, edits.lengths, err);
+  if (status == RS_OK) rs_node_adopt(&tree->root);
   if (status == RS_OK) status = check_tree(tree, edits.beside, experiment, problems, err);
   rs_tree_free(tree);
   return status;

@@ -114,73 +114,65 @@ static bool is_hash(const char *text) {
   return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
 }
 
-static void read_hash(rs_problems *problems, const rs_node *parent, const rs_path *path, const char *key,
-                      char hash[65]) {
-  rs_path place;
-  const rs_node *node = rs_member(problems, parent, path, key, &place);
+static void read_hash(rs_problems *problems, const rs_node *parent, const char *key, char hash[65]) {
+  const rs_node *node = rs_member(problems, parent, key);
   if (node == NULL || rs_node_is_null(node)) return;
   if (node->kind == RS_SCALAR && is_hash(node->text))
     memcpy(hash, node->text, 65);
   else
-    rs_problem(problems, node, &place, "must be a SHA-256 (64 digits of 0-9a-f) or null");
+    rs_problem(problems, node, "must be a SHA-256 (64 digits of 0-9a-f) or null");
 }
 
-static void read_seed(rs_problems *problems, const rs_node *parent, const rs_path *path, uint64_t *seed) {
-  rs_path place;
+static void read_seed(rs_problems *problems, const rs_node *parent, uint64_t *seed) {
   char digits[24];
-  const rs_node *node = rs_member_of(problems, parent, path, "seed", RS_SCALAR, "one number in quotes", &place);
+  const rs_node *node = rs_member_of(problems, parent, "seed", RS_SCALAR, "one number in quotes");
   if (node == NULL) return;
   *seed = strtoull(node->text, NULL, 10);
   snprintf(digits, sizeof digits, "%llu", (unsigned long long)*seed);
-  if (strcmp(digits, node->text) != 0)
-    rs_problem(problems, node, &place, "must be a whole number below 2^64, in quotes");
+  if (strcmp(digits, node->text) != 0) rs_problem(problems, node, "must be a whole number below 2^64, in quotes");
 }
 
-static void read_recipe(rs_problems *problems, const rs_node *node, const rs_path *path, rs_trained *trained) {
+static void read_recipe(rs_problems *problems, const rs_node *node, rs_trained *trained) {
   rs_tree *tree = NULL;
   rs_err why = {0};
   rs_recipe *recipe = &trained->recipes[trained->recipe_count];
-  const char *words = rs_read_word(problems, node, path);
+  const char *words = rs_read_word(problems, node);
   size_t before = problems->count;
   if (words == NULL) return;
   if (rs_yaml_read(words, strlen(words), node->file, &tree, &why) == RS_OK) {
-    const rs_path top = *path;
-    if (rs_read_recipe(problems, &tree->root, &top, recipe)) {
+    tree->root.parent = node;
+    if (rs_read_recipe(problems, &tree->root, recipe)) {
       trained->recipe_count++;
       if (rs_recipe_resolve(recipe, &trained->geometry, &why) == RS_OK)
         (void)rs_recipe_check(recipe, &trained->geometry, &why);
     }
   }
-  if (why.status != RS_OK && problems->count == before) rs_problem_err(problems, node, path, &why);
+  if (why.status != RS_OK && problems->count == before) rs_problem_err(problems, node, &why);
   rs_tree_free(tree);
 }
 
-static void read_recipes(rs_problems *problems, const rs_node *parent, const rs_path *path, rs_trained *trained) {
-  rs_path place;
-  const rs_node *node = rs_member_of(problems, parent, path, "recipes", RS_SEQUENCE, "a list of recipes", &place);
+static void read_recipes(rs_problems *problems, const rs_node *parent, rs_trained *trained) {
+  const rs_node *node = rs_member_of(problems, parent, "recipes", RS_SEQUENCE, "a list of recipes");
   if (node == NULL) return;
-  if (node->count == 0) rs_problem(problems, node, &place, "is an empty list");
+  if (node->count == 0) rs_problem(problems, node, "is an empty list");
   trained->recipes = rs_alloc(node->count, sizeof *trained->recipes, NULL);
   if (trained->recipes == NULL) rs_problem_memory(problems);
   for (size_t i = 0; i < node->count && trained->recipes != NULL; i++) {
-    rs_path item = rs_path_index(&place, i);
-    read_recipe(problems, &node->items[i], &item, trained);
+    read_recipe(problems, &node->items[i], trained);
   }
 }
 
-static void read_name(rs_problems *problems, const rs_node *parent, const rs_path *path, rs_model *model) {
-  rs_path place;
-  const rs_node *node = rs_member_of(problems, parent, path, "name", RS_SCALAR, "one word", &place);
+static void read_name(rs_problems *problems, const rs_node *parent, rs_model *model) {
+  const rs_node *node = rs_member_of(problems, parent, "name", RS_SCALAR, "one word");
   if (node == NULL) return;
   if (strlen(node->text) < sizeof model->name)
     memcpy(model->name, node->text, strlen(node->text) + 1);
   else
-    rs_problem(problems, node, &place, "is longer than %zu bytes", sizeof model->name - 1);
+    rs_problem(problems, node, "is longer than %zu bytes", sizeof model->name - 1);
 }
 
-static void read_arithmetic(rs_problems *problems, const rs_node *parent, const rs_path *path, rs_trained *trained) {
-  rs_path place;
-  const rs_node *node = rs_member_of(problems, parent, path, "arithmetic", RS_SCALAR, "text or null", &place);
+static void read_arithmetic(rs_problems *problems, const rs_node *parent, rs_trained *trained) {
+  const rs_node *node = rs_member_of(problems, parent, "arithmetic", RS_SCALAR, "text or null");
   if (node == NULL || rs_node_is_null(node)) return;
   trained->arithmetic = rs_strdup(node->text, NULL);
   if (trained->arithmetic == NULL) rs_problem_memory(problems);
@@ -197,45 +189,42 @@ static const char *const others[] = {"name",     "version",        "seed",      
                                      "kinds",    "weights_sha256", "arithmetic", NULL};
 static const rs_record record = {.what = "a trained model", RS_RECORD_FIELDS(fields), .others = others};
 
-static void read_words(rs_problems *problems, const rs_node *node, const rs_path *path, rs_trained *trained) {
-  rs_path place;
-  const rs_node *version = rs_member(problems, node, path, "version", &place);
-  if (version != NULL) (void)rs_read_count(problems, version, &place, SCHEMA, SCHEMA, SCHEMA);
-  read_name(problems, node, path, &trained->geometry);
-  read_seed(problems, node, path, &trained->seed);
-  read_hash(problems, node, path, "tuned_from", trained->origin);
-  read_hash(problems, node, path, "weights_sha256", trained->weights);
-  read_arithmetic(problems, node, path, trained);
+static void read_words(rs_problems *problems, const rs_node *node, rs_trained *trained) {
+  const rs_node *version = rs_member(problems, node, "version");
+  if (version != NULL) (void)rs_read_count(problems, version, SCHEMA, SCHEMA, SCHEMA);
+  read_name(problems, node, &trained->geometry);
+  read_seed(problems, node, &trained->seed);
+  read_hash(problems, node, "tuned_from", trained->origin);
+  read_hash(problems, node, "weights_sha256", trained->weights);
+  read_arithmetic(problems, node, trained);
 }
 
 /* Recipes come after the geometry that they are resolved for. */
-static void read_parts(rs_problems *problems, const rs_node *node, const rs_path *path, rs_trained *trained) {
-  rs_path place;
-  const rs_node *part = rs_member(problems, node, path, "task", &place);
-  if (part != NULL) rs_task_read(problems, part, &place, &trained->task);
-  part = rs_member(problems, node, path, "training", &place);
-  if (part != NULL) rs_training_read(problems, part, &place, &trained->training);
-  part = rs_member(problems, node, path, "tokens", &place);
-  if (part != NULL) rs_layout_read(problems, part, &place, &trained->tokens);
-  part = rs_member(problems, node, path, "shape", &place);
-  if (part != NULL) rs_shape_read(problems, part, &place, &trained->shape);
+static void read_parts(rs_problems *problems, const rs_node *node, rs_trained *trained) {
+  const rs_node *part = rs_member(problems, node, "task");
+  if (part != NULL) rs_task_read(problems, part, &trained->task);
+  part = rs_member(problems, node, "training");
+  if (part != NULL) rs_training_read(problems, part, &trained->training);
+  part = rs_member(problems, node, "tokens");
+  if (part != NULL) rs_layout_read(problems, part, &trained->tokens);
+  part = rs_member(problems, node, "shape");
+  if (part != NULL) rs_shape_read(problems, part, &trained->shape);
   size_t before = problems->count;
-  part = rs_member(problems, node, path, "geometry", &place);
-  if (part != NULL) rs_geometry_read(problems, part, &place, &trained->geometry);
-  if (problems->count == before) read_recipes(problems, node, path, trained);
+  part = rs_member(problems, node, "geometry");
+  if (part != NULL) rs_geometry_read(problems, part, &trained->geometry);
+  if (problems->count == before) read_recipes(problems, node, trained);
 }
 
 static void read_all(rs_problems *problems, const rs_node *root, rs_trained *trained) {
-  const rs_path path = rs_path_key(NULL, "ropescope");
   const rs_node *node = rs_node_get(root, "ropescope");
   if (node == NULL) {
-    rs_problem(problems, root, NULL, "has no object \"ropescope\": no model that this program has trained");
+    rs_problem(problems, root, "has no object \"ropescope\": no model that this program has trained");
     return;
   }
-  if (!rs_expect(problems, node, &path, RS_MAPPING, "an object")) return;
-  rs_record_read(problems, node, &path, &record, NULL, trained);
-  read_words(problems, node, &path, trained);
-  read_parts(problems, node, &path, trained);
+  if (!rs_expect(problems, node, RS_MAPPING, "an object")) return;
+  rs_record_read(problems, node, &record, NULL, trained);
+  read_words(problems, node, trained);
+  read_parts(problems, node, trained);
 }
 
 static rs_status read_text(const char *text, size_t length, const char *file, rs_trained *trained, rs_err *err) {

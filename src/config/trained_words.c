@@ -88,11 +88,10 @@ void rs_task_write(rs_json *json, const char *key, const rs_variant *task, bool 
   rs_json_end(json);
 }
 
-static void read_file(rs_problems *problems, const rs_node *node, const rs_path *path, rs_value *value) {
-  rs_path file_path, hash_path;
-  if (!rs_expect(problems, node, path, RS_MAPPING, "a file and its sha256")) return;
-  const rs_node *file = rs_member_of(problems, node, path, "file", RS_SCALAR, "a path", &file_path);
-  const rs_node *hash = rs_member_of(problems, node, path, "sha256", RS_SCALAR, "a SHA-256", &hash_path);
+static void read_file(rs_problems *problems, const rs_node *node, rs_value *value) {
+  if (!rs_expect(problems, node, RS_MAPPING, "a file and its sha256")) return;
+  const rs_node *file = rs_member_of(problems, node, "file", RS_SCALAR, "a path");
+  const rs_node *hash = rs_member_of(problems, node, "sha256", RS_SCALAR, "a SHA-256");
   if (file == NULL || hash == NULL) return;
   *value = (rs_value){.set = true, .given = true, .choice = RS_NO_WORD, .file = rs_strdup(file->text, NULL)};
   snprintf(value->hash, sizeof value->hash, "%.64s", hash->text);
@@ -100,19 +99,19 @@ static void read_file(rs_problems *problems, const rs_node *node, const rs_path 
 }
 
 /* One parameter; what was written down counts as given. */
-static void read_param(rs_problems *problems, const rs_node *node, const rs_path *path, rs_settings *settings) {
+static void read_param(rs_problems *problems, const rs_node *node, rs_settings *settings) {
   int index = rs_settings_find(settings, node->key);
   if (index < 0) {
-    rs_problem(problems, node, path, "is no parameter of the task");
+    rs_problem(problems, node, "is no parameter of the task");
     return;
   }
   const rs_param *param = settings->params[index];
   rs_value value = {0};
   size_t before = problems->count;
   if (param->type == RS_FILE)
-    read_file(problems, node, path, &value);
+    read_file(problems, node, &value);
   else
-    (void)rs_read_param(problems, node, path, param, &value);
+    (void)rs_read_param(problems, node, param, &value);
   if (problems->count > before) {
     rs_value_clear(&value);
     return;
@@ -122,24 +121,22 @@ static void read_param(rs_problems *problems, const rs_node *node, const rs_path
   settings->values[index] = value;
 }
 
-void rs_task_read(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variant *task) {
-  rs_path place;
+void rs_task_read(rs_problems *problems, const rs_node *node, rs_variant *task) {
   rs_err why = {0};
-  if (!rs_expect(problems, node, path, RS_MAPPING, "a task")) return;
-  const rs_node *name = rs_member_of(problems, node, path, "name", RS_SCALAR, "the name of a task", &place);
+  if (!rs_expect(problems, node, RS_MAPPING, "a task")) return;
+  const rs_node *name = rs_member_of(problems, node, "name", RS_SCALAR, "the name of a task");
   if (name == NULL) return;
   task->task = rs_task_find(name->text);
   if (task->task == NULL) {
-    rs_problem(problems, name, &place, "is no task of this program");
+    rs_problem(problems, name, "is no task of this program");
     return;
   }
   const rs_kind *kind = &task->task->kind;
   if (rs_settings_init_specs(&task->settings, kind->params, kind->param_count, &why) != RS_OK) {
-    rs_problem_err(problems, node, path, &why);
+    rs_problem_err(problems, node, &why);
     return;
   }
   for (size_t i = 0; i < node->count; i++) {
-    rs_path item = rs_path_key(path, node->items[i].key);
-    if (&node->items[i] != name) read_param(problems, &node->items[i], &item, &task->settings);
+    if (&node->items[i] != name) read_param(problems, &node->items[i], &task->settings);
   }
 }

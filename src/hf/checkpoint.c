@@ -89,8 +89,7 @@ static rs_activation read_activation(rs_hf_file *file) {
   if (node == NULL) return row->activation;
   for (size_t i = 0; i < RS_COUNT(words); i++)
     if (strcmp(rs_hf_word(node), words[i].word) == 0) return words[i].activation;
-  rs_path path = rs_path_key(NULL, node->key);
-  rs_problem(&file->problems, node, &path,
+  rs_problem(&file->problems, node,
              "is no activation that is known here (gelu, gelu_new, gelu_pytorch_tanh, "
              "relu, relu2, silu)");
   return RS_GELU;
@@ -152,8 +151,7 @@ static double read_score_scale(rs_hf_file *file) {
 static double read_clip(rs_hf_file *file) {
   const rs_node *inner = rs_node_get(rs_node_get(file->root, "attn_config"), "clip_qkv");
   const rs_node *node = rs_hf_present(inner) ? inner : rs_node_get(file->root, "clip_qkv");
-  rs_path path = rs_path_key(NULL, "clip_qkv");
-  return file->row->clipped && rs_hf_present(node) ? rs_read_real(&file->problems, node, &path, 1e-30, 1e30, 0) : 0;
+  return file->row->clipped && rs_hf_present(node) ? rs_read_real(&file->problems, node, 1e-30, 1e30, 0) : 0;
 }
 
 /* A soft cap that is null is none; one that is not there is the class's. */
@@ -313,8 +311,7 @@ static void read_sharing(rs_hf_file *file) {
   if (row->layer_part == NULL) return;
   out->layer_groups = rs_hf_count(file, groups, 1, 1);
   const rs_node *node = rs_node_get(file->root, inner[0]);
-  rs_path path = rs_path_key(NULL, inner[0]);
-  if (rs_hf_count(file, inner, 1, 1) != 1) rs_problem(&file->problems, node, &path, "is read where it is 1 alone");
+  if (rs_hf_count(file, inner, 1, 1) != 1) rs_problem(&file->problems, node, "is read where it is 1 alone");
 }
 
 static void read_sizes(rs_hf_file *file) {
@@ -418,7 +415,8 @@ static rs_status read_geometry(rs_hf_file *file, rs_err *err) {
 }
 
 static rs_status read_tree(const rs_node *root, rs_hf_checkpoint *out, rs_err *err) {
-  rs_hf_file file = {.top = root, .root = rs_hf_text_config(root), .out = out};
+  const rs_node *text = rs_hf_text_config(root);
+  rs_hf_file file = {.top = root, .root = text, .problems = {.top = text}, .out = out};
   RS_TRY(rs_hf_find_row(&file, err));
   RS_TRY(refuse_unsupported(&file, err));
   out->architecture = file.row;

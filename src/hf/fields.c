@@ -7,23 +7,8 @@ bool rs_hf_failed(const rs_hf_reader *hf) {
   return hf->problems->count > hf->problems_before;
 }
 
-rs_path rs_hf_path(const rs_node *node, const char *parent) {
-  const rs_path above = {0};
-  rs_path top = parent != NULL ? rs_path_key(&above, parent) : above;
-  return rs_path_key(&top, node->key);
-}
-
 size_t rs_hf_count_of(rs_hf_reader *hf, const rs_node *node, double most, size_t fallback) {
-  if (node == NULL) return fallback;
-  rs_path path = rs_hf_path(node, NULL);
-  return rs_read_count(hf->problems, node, &path, 1, most, fallback);
-}
-
-double rs_hf_real_of(rs_hf_reader *hf, const rs_node *node, const char *parent, double min, double max,
-                     double fallback) {
-  if (node == NULL) return fallback;
-  rs_path path = rs_hf_path(node, parent);
-  return rs_read_real(hf->problems, node, &path, min, max, fallback);
+  return rs_read_count(hf->problems, node, 1, most, fallback);
 }
 
 bool rs_hf_in_family(const rs_hf_reader *hf, const char *family) {

@@ -6,7 +6,7 @@
 static const double most_size = 1 << 24;
 
 void rs_hf_missing(rs_hf_file *file, const char *key) {
-  rs_problem(&file->problems, file->root, NULL, "%s is missing: a %s needs it", key, file->row->entry.model_type);
+  rs_problem(&file->problems, file->root, "%s is missing: a %s needs it", key, file->row->entry.model_type);
 }
 
 /* A number that is listed once for each layer (Hunyuan), or the node itself. */
@@ -20,8 +20,7 @@ static const rs_node *of_all_layers(const rs_node *node) {
 size_t rs_hf_count(rs_hf_file *file, const char *const *keys, double least, size_t fallback) {
   const rs_node *node = rs_hf_first(file->root, keys);
   if (node == NULL) return fallback;
-  rs_path path = rs_path_key(NULL, node->key);
-  return rs_read_count(&file->problems, of_all_layers(node), &path, least, most_size, fallback);
+  return rs_read_count(&file->problems, of_all_layers(node), least, most_size, fallback);
 }
 
 size_t rs_hf_needed(rs_hf_file *file, const char *const *keys) {
@@ -33,8 +32,7 @@ size_t rs_hf_needed(rs_hf_file *file, const char *const *keys) {
 double rs_hf_real(rs_hf_file *file, const char *const *keys, double least, double fallback) {
   const rs_node *node = rs_hf_first(file->root, keys);
   if (node == NULL) return fallback;
-  rs_path path = rs_path_key(NULL, node->key);
-  return rs_read_real(&file->problems, node, &path, least, 1e30, fallback);
+  return rs_read_real(&file->problems, node, least, 1e30, fallback);
 }
 
 bool rs_hf_says(const rs_hf_file *file, rs_hf_flag flag) {

@@ -33,8 +33,8 @@ void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known) {
                                      known->global_head_dim > 0 ? known->global_head_dim : model->head_dim);
   if (model->head_dim > 0 || width == 0 || model->heads == 0) return;
   if (width % model->heads != 0)
-    rs_problem(hf->problems, hf->root, NULL,
-               "hidden_size = %zu is no multiple of the %zu heads, and there is no head_dim", width, model->heads);
+    rs_problem(hf->problems, hf->root, "hidden_size = %zu is no multiple of the %zu heads, and there is no head_dim",
+               width, model->heads);
   model->head_dim = (doubled ? 2 * width : width) / model->heads;
 }
 
@@ -49,8 +49,8 @@ void rs_hf_read_rotary_dim(rs_hf_reader *hf, const rs_hf_family *known) {
   size_t given = rs_hf_count_of(hf, part, RS_HF_MOST_DIMS, known->rotary_dim);
   const rs_node *inner = hf->rope != NULL ? rs_hf_first(hf->rope, in_rope) : NULL;
   double fraction = known->rotary_fraction > 0 ? known->rotary_fraction : 1;
-  fraction = rs_hf_real_of(hf, rs_hf_first(hf->root, on_top), NULL, 1e-6, 1, fraction);
-  fraction = rs_hf_real_of(hf, inner, hf->rope_key, 1e-6, 1, fraction);
+  fraction = rs_read_real(hf->problems, rs_hf_first(hf->root, on_top), 1e-6, 1, fraction);
+  fraction = rs_read_real(hf->problems, inner, 1e-6, 1, fraction);
   bool whole = model->published.method != NULL && strcmp(model->published.method->name, "proportional") == 0;
   model->rotary_dim = whole ? model->head_dim : given > 0 ? given : (size_t)((double)model->head_dim * fraction);
 }
@@ -77,14 +77,14 @@ void rs_hf_read_theta(rs_hf_reader *hf, const rs_hf_family *known) {
   if (top == NULL && attention != NULL) top = rs_hf_first(attention, inner_bases);
   theta = apart                  ? known->local_theta
           : rs_hf_compressed(hf) ? COMPRESSED
-                                 : rs_hf_real_of(hf, top, NULL, 1.000001, 1e300, theta);
-  theta = rs_hf_real_of(hf, own, NULL, 1.000001, 1e300, theta);
+                                 : rs_read_real(hf->problems, top, 1.000001, 1e300, theta);
+  theta = rs_read_real(hf->problems, own, 1.000001, 1e300, theta);
   if (hf->layers->base > 0) {
     hf->model->rope_theta = hf->layers->base;
     return;
   }
   /* DeepSeek-V4's flat dictionary is of compressed layers, whose base is apart. */
-  if (!rs_hf_compressed(hf) || hf->by_layer) theta = rs_hf_real_of(hf, inner, hf->rope_key, 1.000001, 1e300, theta);
+  if (!rs_hf_compressed(hf) || hf->by_layer) theta = rs_read_real(hf->problems, inner, 1.000001, 1e300, theta);
   hf->model->rope_theta = theta;
 }
 
@@ -109,20 +109,18 @@ void rs_hf_read_sections(rs_hf_reader *hf, const rs_hf_family *known) {
     take_class_sections(hf, known);
     return;
   }
-  rs_path path = rs_hf_path(node, hf->rope_key);
   size_t total = 0;
   bool ernie = rs_hf_in_family(hf, "ernie4_5_vl"); /* in the order h, w, t */
   if (node->kind != RS_SEQUENCE || node->count != RS_AXES) {
-    rs_problem(hf->problems, node, &path, "must have 3 entries (t, h, w)");
+    rs_problem(hf->problems, node, "must have 3 entries (t, h, w)");
     return;
   }
   for (size_t a = 0; a < RS_AXES; a++) {
-    rs_path place = rs_path_index(&path, a);
     total += hf->model->mrope_section[ernie ? (a + 1) % RS_AXES : a] =
-        rs_read_count(hf->problems, &node->items[a], &place, 0, 32768, 0);
+        rs_read_count(hf->problems, &node->items[a], 0, 32768, 0);
   }
   if (total != hf->model->rotary_dim / 2)
-    rs_problem(hf->problems, node, &path, "sums to %zu, but rotary_dim / 2 = %zu pairs turn", total,
+    rs_problem(hf->problems, node, "sums to %zu, but rotary_dim / 2 = %zu pairs turn", total,
                hf->model->rotary_dim / 2);
   bool alternating = rs_hf_true(hf->rope, "mrope_interleaved", known->alternates);
   hf->model->axis_layout = ernie ? RS_AXES_SPATIAL_FIRST : alternating ? RS_AXES_INTERLEAVED : RS_AXES_CONTIGUOUS;

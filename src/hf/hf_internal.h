@@ -138,9 +138,8 @@ enum { RS_HF_MOST_DIMS = 4096, RS_HF_MOST_HEADS = 65536, RS_HF_MOST_WIDTH = 1 <<
 
 /* The file being read. */
 typedef struct rs_hf_reader {
-  const rs_node *root;  /* the mapping that holds the text model's fields */
-  const rs_node *rope;  /* the rope dictionary, or NULL */
-  const char *rope_key; /* what it is called */
+  const rs_node *root; /* the mapping that holds the text model's fields */
+  const rs_node *rope; /* the rope dictionary, or NULL */
   const rs_hf_layers *layers;
   bool by_layer;      /* rope is their dictionary of several */
   bool nested;        /* root is a text_config */
@@ -154,14 +153,8 @@ typedef struct rs_hf_reader {
 /* Whether something was found wrong since the layers were begun. */
 bool rs_hf_failed(const rs_hf_reader *hf);
 
-/* The path of a node, below the mapping called `parent`, or (NULL) at the top. */
-rs_path rs_hf_path(const rs_node *node, const char *parent);
-
-/* A whole number from 1 to `most`, or a number from `min` to `max`; `fallback` where there is no node. Reports what is
- * wrong. */
+/* A whole number from 1 to `most`; `fallback` where there is no node. Reports what is wrong. */
 size_t rs_hf_count_of(rs_hf_reader *hf, const rs_node *node, double most, size_t fallback);
-double rs_hf_real_of(rs_hf_reader *hf, const rs_node *node, const char *parent, double min, double max,
-                     double fallback);
 
 /* Whether the file is of this family, by the name of its row; whether the layers are of this type. */
 bool rs_hf_in_family(const rs_hf_reader *hf, const char *family);

@@ -14,9 +14,8 @@ static rs_mask read_mask(rs_hf_file *file, const rs_layer_kind *kind, size_t lay
   if (narrow && kind->mask.window == 0) rs_hf_missing(file, local ? "sliding_window" : "attention_chunk_size");
   if (narrow || strncmp(kind->name, RS_HF_GLOBAL, strlen(RS_HF_GLOBAL)) == 0) return kind->mask;
   const rs_node *types = rs_node_get(file->root, "layer_types");
-  rs_path list = rs_path_key(NULL, "layer_types"), path = rs_path_index(&list, layer);
   bool listed = types != NULL && types->kind == RS_SEQUENCE && layer < types->count;
-  rs_problem(&file->problems, listed ? &types->items[layer] : file->root, listed ? &path : NULL,
+  rs_problem(&file->problems, listed ? &types->items[layer] : file->root,
              listed ? "is no type of layers that is known here" : "%s: is no type of layers that is known here",
              kind->name);
   return kind->mask;

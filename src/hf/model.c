@@ -60,13 +60,12 @@ static const char *label_of(const rs_hf_reader *hf) {
 }
 
 static void no_such_type(rs_hf_reader *hf, const rs_node *node) {
-  rs_path path = rs_path_key(NULL, node->key);
   char types[160] = "";
   size_t used = 0;
   for (size_t i = 0; i < node->count && used < sizeof types; i++)
     used += (size_t)snprintf(types + used, sizeof types - used, "%s%.*s", i > 0 ? ", " : "",
                              (int)rs_utf8_cut(node->items[i].key, 40), node->items[i].key);
-  rs_problem(hf->problems, node, &path, "differs by layer type, and none is %s (there are: %s)", label_of(hf), types);
+  rs_problem(hf->problems, node, "differs by layer type, and none is %s (there are: %s)", label_of(hf), types);
 }
 
 /* The dictionary of the layers that are read, or the node itself where it is no dictionary by layer type. */
@@ -94,18 +93,16 @@ static void find_rope(rs_hf_reader *hf, const rs_hf_family *known) {
   static const char *const names[] = {"rope_scaling", "rope_parameters"};
   bool said = rs_node_get(hf->root, names[0]) != NULL || rs_node_get(hf->root, names[1]) != NULL;
   if (known->rope != NULL && !said)
-    rs_problem(hf->problems, hf->root, NULL, "rope_scaling is missing (null: plain rotation): its class has %s there",
+    rs_problem(hf->problems, hf->root, "rope_scaling is missing (null: plain rotation): its class has %s there",
                known->rope);
   for (size_t i = 0; i < RS_COUNT(names) && hf->rope == NULL && !hf->layers->bare; i++) {
     const rs_node *node = rs_node_get(hf->root, names[i]);
-    rs_path path = rs_path_key(NULL, names[i]);
     if (!rs_hf_present(node)) continue;
-    if (node->kind != RS_MAPPING) rs_problem(hf->problems, node, &path, "must be a dictionary, or null");
+    if (node->kind != RS_MAPPING) rs_problem(hf->problems, node, "must be a dictionary, or null");
     if (node->kind != RS_MAPPING || node->count == 0) continue;
     const rs_node *rope = layers_of(hf, node, known);
     if (!hf->by_layer && is_plain(hf, known, names[i])) continue;
     hf->rope = rope;
-    hf->rope_key = names[i];
   }
 }
 
@@ -118,12 +115,10 @@ static void refuse_unsupported(rs_hf_reader *hf) {
     const rs_node *inner = rs_node_get(hf->rope, keys[i]), *outer = rs_node_get(hf->root, keys[i]);
     const rs_node *node = rs_hf_present(inner) ? inner : outer;
     if (!rs_hf_present(node) || strcmp(rs_hf_word(node), "1") == 0) continue;
-    rs_path path = rs_hf_path(node, rs_hf_present(inner) ? hf->rope_key : NULL);
-    rs_problem(hf->problems, node, &path, "changes the numbers, and is not supported");
+    rs_problem(hf->problems, node, "changes the numbers, and is not supported");
   }
   if (rs_hf_true(hf->root, "use_long_context", false)) {
-    rs_path path = rs_hf_path(extended, NULL);
-    rs_problem(hf->problems, extended, &path, "changes the numbers, and is not supported");
+    rs_problem(hf->problems, extended, "changes the numbers, and is not supported");
   }
 }
 
@@ -132,11 +127,11 @@ static bool is_of_diffusers(rs_hf_reader *hf) {
   const rs_node *class = rs_node_get(hf->root, "_class_name");
   bool diffuses = *rs_hf_word(class) != '\0';
   if (diffuses)
-    rs_problem(hf->problems, class, NULL,
-               "%s is a class of diffusers, whose configs are not read here: what they do with rows, columns and "
-               "frames is in their code (a config can say it: model: {head_dim: 128, train_length: 4096}, tokens: "
-               "[{image: [64, 64]}] and a method of two axes)",
-               class->text);
+    rs_problem_at(hf->problems, class,
+                  "%s is a class of diffusers, whose configs are not read here: what they do with rows, columns and "
+                  "frames is in their code (a config can say it: model: {head_dim: 128, train_length: 4096}, tokens: "
+                  "[{image: [64, 64]}] and a method of two axes)",
+                  class->text);
   return diffuses;
 }
 
@@ -144,8 +139,8 @@ static bool is_of_diffusers(rs_hf_reader *hf) {
 static bool is_offered(rs_hf_reader *hf, const rs_hf_family *known) {
   const rs_node *type = rs_node_get(hf->root, "model_type");
   if (known->otherwise != RS_OFFERED)
-    rs_problem(hf->problems, type != NULL ? type : hf->root, NULL, "%s: %s", hf->family,
-               rs_hf_otherwise_text(known->otherwise));
+    rs_problem_at(hf->problems, type != NULL ? type : hf->root, "%s: %s", hf->family,
+                  rs_hf_otherwise_text(known->otherwise));
   return known->otherwise == RS_OFFERED;
 }
 
@@ -153,7 +148,7 @@ static bool is_offered(rs_hf_reader *hf, const rs_hf_family *known) {
 static bool is_params(rs_hf_reader *hf) {
   bool own = rs_hf_is_params(hf->root);
   if (own)
-    rs_problem(hf->problems, hf->root, NULL,
+    rs_problem(hf->problems, hf->root,
                "dim, n_layers and n_heads without a model_type: this is a params.json of Mistral's or Meta's own code, "
                "which is not read here, and no config.json");
   return own;
@@ -164,11 +159,10 @@ static void check_key_heads(rs_hf_reader *hf) {
   static const char *const names[] = {"num_key_value_heads", "n_kv_heads", NULL};
   const rs_node *node = rs_hf_first(hf->root, names);
   if (node == NULL || node->kind == RS_SEQUENCE || hf->model->heads == 0) return; /* a list: one a layer */
-  rs_path path = rs_hf_path(node, NULL);
   size_t before = hf->problems->count, count = hf->model->heads;
-  size_t keys = rs_read_count(hf->problems, node, &path, 1, RS_HF_MOST_HEADS, 1);
+  size_t keys = rs_read_count(hf->problems, node, 1, RS_HF_MOST_HEADS, 1);
   if (hf->problems->count == before && count % keys != 0)
-    rs_problem(hf->problems, node, &path, "must divide the %zu heads that share them", count);
+    rs_problem(hf->problems, node, "must divide the %zu heads that share them", count);
 }
 
 static void read_model(rs_hf_reader *hf) {
@@ -184,15 +178,14 @@ static void read_model(rs_hf_reader *hf) {
   check_key_heads(hf);
   rs_hf_read_head_dim(hf, &known);
   if (hf->model->heads == 0 || hf->model->head_dim == 0) {
-    rs_problem(hf->problems, hf->root, NULL,
-               "no attention geometry (num_attention_heads and hidden_size, or head_dim)");
+    rs_problem(hf->problems, hf->root, "no attention geometry (num_attention_heads and hidden_size, or head_dim)");
     return;
   }
   rs_hf_read_recipe(hf, &known);
   if (!hf->layers->bare) rs_hf_read_temperature(hf);
   rs_hf_read_rotary_dim(hf, &known);
   if (hf->model->rotary_dim % 2 != 0 || hf->model->head_dim % 2 != 0)
-    rs_problem(hf->problems, hf->root, NULL, "head_dim = %zu and rotary_dim = %zu must be even: dims turn in pairs",
+    rs_problem(hf->problems, hf->root, "head_dim = %zu and rotary_dim = %zu must be even: dims turn in pairs",
                hf->model->head_dim, hf->model->rotary_dim);
   rs_hf_read_theta(hf, &known);
   rs_hf_read_layout(hf, &known);

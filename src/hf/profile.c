@@ -74,8 +74,7 @@ static bool attends(const char *type) {
 static size_t count_of(layer_rules *r, const char *const *keys, double least, size_t fallback) {
   const rs_node *node = rs_hf_first(r->root, keys);
   if (node == NULL) return fallback;
-  rs_path path = rs_path_key(NULL, node->key);
-  return rs_read_count(&r->problems, node, &path, least, 1 << 24, fallback);
+  return rs_read_count(&r->problems, node, least, 1 << 24, fallback);
 }
 
 static size_t number_of(layer_rules *r, const char *key, double least, size_t fallback) {
@@ -99,22 +98,19 @@ static const rs_node *list_of(layer_rules *r, const char *key) {
     r->counted = true;
   }
   if (node->kind == RS_SEQUENCE && (node->count == r->count || node->count == r->count + drafts)) return node;
-  rs_path path = rs_path_key(NULL, key);
-  rs_problem(&r->problems, node, &path, "must have an entry for each of the %zu layers", r->count);
+  rs_problem(&r->problems, node, "must have an entry for each of the %zu layers", r->count);
   return NULL;
 }
 
 /* The same of words, each a type of layers. */
 static const rs_node *words_of(layer_rules *r, const char *key) {
   const rs_node *list = list_of(r, key);
-  rs_path path = rs_path_key(NULL, key);
   for (size_t i = 0; list != NULL && i < list->count; i++) {
-    rs_path place = rs_path_index(&path, i);
     const char *word = rs_hf_word(&list->items[i]);
     if (*word == '\0')
-      rs_problem(&r->problems, &list->items[i], &place, "must be a word");
+      rs_problem(&r->problems, &list->items[i], "must be a word");
     else if (!rs_hf_is_layer_type(word))
-      rs_problem(&r->problems, &list->items[i], &place, "%.60s is no type of layers that is known here", word);
+      rs_problem(&r->problems, &list->items[i], "%.60s is no type of layers that is known here", word);
   }
   return list;
 }
@@ -141,15 +137,13 @@ static void read_linear(layer_rules *r) {
   const rs_node *const lists[2] = {rs_node_get(config, "full_attn_layers"), rs_node_get(config, "kda_layers")};
   bool one = rs_hf_present(lists[0]), both = one && rs_hf_present(lists[1]);
   if (r->types != NULL || !r->counted || (!one && !rs_hf_present(lists[1]))) return;
-  rs_path above = rs_path_key(NULL, config->key);
   if (!both) {
-    rs_problem(&r->problems, config, &above, "needs full_attn_layers and kda_layers");
+    rs_problem(&r->problems, config, "needs full_attn_layers and kda_layers");
     return;
   }
-  rs_path path = rs_path_key(&above, lists[0]->key);
   while (r->first <= 1 && !covers(r, lists, r->first)) r->first++;
   if (r->first > 1)
-    rs_problem(&r->problems, lists[0], &path,
+    rs_problem(&r->problems, lists[0],
                "and kda_layers do not name each of the %zu layers once, neither counted from 1 nor from 0", r->count);
   r->full = lists[0];
 }
@@ -193,7 +187,9 @@ static void read_windows(layer_rules *r) {
 static layer_rules read_rules(const rs_node *top) {
   static const char *const counts[] = {"num_hidden_layers", "n_layer", "n_layers", "num_layers", NULL};
   enum { ROUNDS = 24 }; /* a multiple of the usual patterns */
-  layer_rules r = {.root = rs_hf_text_config(top), .known = rs_hf_family_of(rs_hf_model_type(top))};
+  layer_rules r = {.root = rs_hf_text_config(top),
+                   .problems = {.top = rs_hf_text_config(top)},
+                   .known = rs_hf_family_of(rs_hf_model_type(top))};
   const rs_node *pattern = rs_node_get(r.root, "hybrid_override_pattern");
   r.count = count_of(&r, counts, 1, 0);
   r.counted = r.count > 0;
@@ -236,19 +232,17 @@ static bool is_listed_bare(const layer_rules *r, size_t layer) {
 static bool is_called_local(layer_rules *r, size_t layer) {
   const rs_node *types = rs_node_get(r->root, "attention_types");
   if (!rs_hf_present(types)) return layer % 2 != 0;
-  rs_path path = rs_path_key(NULL, types->key);
   for (size_t i = 0, first = 0; i < types->count; i++) {
     const rs_node *item = &types->items[i], *words = item->count == 2 ? &item->items[0] : NULL;
-    rs_path place = rs_path_index(&path, i);
     if (words == NULL || words->kind != RS_SEQUENCE || words->count == 0) {
-      rs_problem(&r->problems, item, &place, "must be a list of words and how often it is repeated");
+      rs_problem(&r->problems, item, "must be a list of words and how often it is repeated");
       return false;
     }
-    size_t count = words->count * rs_read_count(&r->problems, &item->items[1], &place, 0, 1 << 16, 0);
+    size_t count = words->count * rs_read_count(&r->problems, &item->items[1], 0, 1 << 16, 0);
     if (layer < first + count) return strcmp(rs_hf_word(&words->items[(layer - first) % words->count]), "local") == 0;
     first += count;
   }
-  rs_problem(&r->problems, types, &path, "has no word for layer %zu", layer);
+  rs_problem(&r->problems, types, "has no word for layer %zu", layer);
   return false;
 }
 
@@ -317,11 +311,9 @@ static bool is_turned_off(const layer_rules *r, const char *type) {
 
 /* The base that layer_rope_theta gives a layer; 0: it turns nothing. */
 static double base_of(layer_rules *r, size_t layer) {
-  const rs_path path = rs_path_key(NULL, r->bases->key);
-  rs_path place = rs_path_index(&path, layer);
   const rs_node *node = &r->bases->items[layer];
-  double base = rs_read_real(&r->problems, node, &place, 0, 1e300, 0);
-  if (base > 0 && base <= 1) rs_problem(&r->problems, node, &place, "must be 0 (turns nothing) or more than 1");
+  double base = rs_read_real(&r->problems, node, 0, 1e300, 0);
+  if (base > 0 && base <= 1) rs_problem(&r->problems, node, "must be 0 (turns nothing) or more than 1");
   return base;
 }
 

@@ -9,7 +9,6 @@
 /* Sets one parameter of the published recipe from its node; nothing where the recipe could not be started. */
 static void set_param(rs_hf_reader *hf, const rs_node *node, const char *name) {
   rs_recipe *recipe = &hf->model->published;
-  rs_path path = rs_hf_path(node, hf->rope_key);
   int index = rs_settings_find(&recipe->settings, name);
   if (index < 0) return;
   const rs_param *param = recipe->settings.params[index];
@@ -18,13 +17,12 @@ static void set_param(rs_hf_reader *hf, const rs_node *node, const char *name) {
   if (node->kind == RS_SEQUENCE) {
     double *list = rs_alloc(node->count, sizeof *list, &why);
     for (size_t i = 0; i < node->count && list != NULL; i++) {
-      rs_path place = rs_path_index(&path, i);
-      list[i] = rs_read_real(hf->problems, &node->items[i], &place, param->min, param->max, 1);
+      list[i] = rs_read_real(hf->problems, &node->items[i], param->min, param->max, 1);
     }
     if (list != NULL) (void)rs_value_list(param, list, node->count, &value, &why);
     free(list);
-    if (why.status != RS_OK) rs_problem_err(hf->problems, node, &path, &why);
-  } else if (!rs_read_value(hf->problems, node, &path, param, &value)) {
+    if (why.status != RS_OK) rs_problem_err(hf->problems, node, &why);
+  } else if (!rs_read_value(hf->problems, node, param, &value)) {
     return;
   }
   value.given = true;
@@ -34,20 +32,19 @@ static void set_param(rs_hf_reader *hf, const rs_node *node, const char *name) {
 
 void rs_hf_set_text(rs_hf_reader *hf, const char *name, const char *text) {
   rs_err why = {0};
-  if (rs_recipe_set(&hf->model->published, name, text, &why) != RS_OK)
-    rs_problem_err(hf->problems, hf->root, NULL, &why);
+  if (rs_recipe_set(&hf->model->published, name, text, &why) != RS_OK) rs_problem_err(hf->problems, hf->root, &why);
 }
 
 void rs_hf_set_number(rs_hf_reader *hf, const char *name, double number) {
   rs_err why = {0};
   if (rs_recipe_set_number(&hf->model->published, name, number, &why) != RS_OK)
-    rs_problem_err(hf->problems, hf->root, NULL, &why);
+    rs_problem_err(hf->problems, hf->root, &why);
 }
 
 static void start_recipe(rs_hf_reader *hf, const char *method) {
   rs_err why = {0};
   if (rs_recipe_init(&hf->model->published, rs_method_find(method), &why) != RS_OK)
-    rs_problem_err(hf->problems, hf->root, NULL, &why);
+    rs_problem_err(hf->problems, hf->root, &why);
 }
 
 static const char *rope_type_of(const rs_hf_reader *hf, const rs_node **node) {
@@ -61,10 +58,9 @@ static const char *rope_type_of(const rs_hf_reader *hf, const rs_node **node) {
 
 static void unknown_rope_type(rs_hf_reader *hf, const rs_node *node) {
   const char *names[RS_HF_ROPE_TYPES];
-  rs_path path = rs_hf_path(node, hf->rope_key);
   for (size_t i = 0; i < RS_HF_ROPE_TYPES; i++) names[i] = rs_hf_rope_types[i].type;
   const char *near = rs_suggest(node->text, names, RS_COUNT(names));
-  rs_problem(hf->problems, node, &path,
+  rs_problem(hf->problems, node,
              near != NULL ? "is no rope type (did you mean %s?)" : "is no rope type that is known here%s",
              near != NULL ? near : "");
 }
@@ -87,13 +83,12 @@ static void read_rope_recipe(rs_hf_reader *hf) {
   start_recipe(hf, rs_hf_rope_types[t].method);
   for (const rs_hf_key *key = rs_hf_rope_types[t].keys; key->key != NULL && !rs_hf_failed(hf); key++) {
     const rs_node *value = rs_node_get(hf->rope, key->key);
-    rs_path path = rs_path_key(NULL, hf->rope_key);
     bool zero = strcmp(rs_hf_word(value), "0") == 0;
     bool beta = strncmp(key->key, "beta_", 5) == 0; /* 0 means the default there: `beta_fast or 32` */
     if (rs_hf_present(value) && !(beta && zero))
       set_param(hf, value, key->param);
     else if (key->required)
-      rs_problem(hf->problems, value != NULL ? value : hf->rope, &path, "needs %s for rope type %s", key->key, type);
+      rs_problem(hf->problems, value != NULL ? value : hf->rope, "needs %s for rope type %s", key->key, type);
   }
 }
 
@@ -104,12 +99,10 @@ void rs_hf_read_temperature(rs_hf_reader *hf) {
   bool inside = hf->rope != NULL && rs_hf_first(hf->rope, betas) != NULL;
   const rs_node *beta = rs_hf_first(inside ? hf->rope : hf->root, betas);
   const rs_node *length = rs_hf_first(inside ? hf->rope : hf->root, lengths);
-  const char *parent = inside ? hf->rope_key : NULL;
   if (beta == NULL || rs_hf_failed(hf)) return;
-  rs_path path = rs_hf_path(beta, parent);
-  if (length == NULL) rs_problem(hf->problems, beta, &path, "needs original_max_position_embeddings beside it");
-  double factor = rs_hf_real_of(hf, beta, parent, 0, 1e6, 0),
-         tokens = rs_hf_real_of(hf, length, parent, 1, RS_HF_MOST_TOKENS, 1);
+  if (length == NULL) rs_problem(hf->problems, beta, "needs original_max_position_embeddings beside it");
+  double factor = rs_read_real(hf->problems, beta, 0, 1e6, 0),
+         tokens = rs_read_real(hf->problems, length, 1, RS_HF_MOST_TOKENS, 1);
   if (rs_hf_failed(hf)) return;
   rs_hf_set_text(hf, "logit_scale", "ministral");
   rs_hf_set_number(hf, "logit_scale_factor", factor);
@@ -133,7 +126,7 @@ static void read_bare(rs_hf_reader *hf, const rs_hf_family *known) {
   start_recipe(hf, "nope");
   if (rs_hf_failed(hf) || !known->temperature || off) return;
   rs_hf_set_text(hf, "logit_scale", "llama4");
-  rs_hf_set_number(hf, "logit_scale_factor", rs_hf_real_of(hf, rs_hf_first(hf->root, factors), NULL, 0, 1e6, 0.1));
+  rs_hf_set_number(hf, "logit_scale_factor", rs_read_real(hf->problems, rs_hf_first(hf->root, factors), 0, 1e6, 0.1));
   rs_hf_set_number(hf, "logit_scale_length",
                    (double)rs_hf_count_of(hf, rs_hf_first(hf->root, lengths), RS_HF_MOST_TOKENS, 8192));
 }
@@ -158,9 +151,9 @@ static const char *stated_method(rs_hf_reader *hf) {
   for (size_t i = 0; i < RS_COUNT(words); i++) {
     if (strcmp(rs_hf_word(type), words[i].word) != 0) continue;
     if (words[i].method == NULL)
-      rs_problem(hf->problems, type, NULL,
-                 "its attention adds products of queries with learned vectors of distances (Shaw et al.), which no "
-                 "method here has");
+      rs_problem_at(hf->problems, type,
+                    "its attention adds products of queries with learned vectors of distances (Shaw et al.), which no "
+                    "method here has");
     return words[i].method;
   }
   for (size_t i = 0; i < RS_COUNT(flags); i++)
@@ -217,7 +210,6 @@ void rs_hf_read_recipe(rs_hf_reader *hf, const rs_hf_family *known) {
     if (known->offset > 0) rs_hf_set_number(hf, "embedding_offset", (double)known->offset);
   }
   if (rs_hf_present(slopes) && strcmp(method, "alibi") == 0) {
-    hf->rope_key = "attn_config";
     set_param(hf, slopes, "bias_max");
   }
 }

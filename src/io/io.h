@@ -12,11 +12,12 @@ typedef enum rs_node_kind { RS_SCALAR, RS_SEQUENCE, RS_MAPPING } rs_node_kind;
 typedef struct rs_node rs_node;
 struct rs_node {
   rs_node_kind kind;
-  char *text;          /* scalar: its text; else NULL. Owned. */
-  bool quoted;         /* scalar written in quotes: text, never a number */
-  const char *file;    /* name to print in messages; borrowed from the tree */
-  size_t line, column; /* 1-based, of the value */
-  char *key;           /* the key of this node within a mapping, else NULL. Owned. */
+  char *text;            /* scalar: its text; else NULL. Owned. */
+  bool quoted;           /* scalar written in quotes: text, never a number */
+  const char *file;      /* name to print in messages; borrowed from the tree */
+  size_t line, column;   /* 1-based, of the value */
+  char *key;             /* the key of this node within a mapping, else NULL. Owned. */
+  const rs_node *parent; /* see rs_node_adopt; NULL: the root. One that is a scalar is what this tree was read from */
   size_t key_line, key_column;
   rs_node *items; /* children (count), in order of appearance. Owned. */
   size_t count, capacity;
@@ -60,6 +61,9 @@ void rs_node_clear(rs_node *node) RS_NONNULL(1);
  * scalar). The child is all zero but for `file`, which it has from `node`. Borrowed from `node`; a later append may
  * move it. */
 rs_node *rs_node_append(rs_node *node, rs_err *err) RS_NONNULL(1);
+
+/* Tells all nodes of a tree where they stand in it: after what was read was changed. */
+void rs_node_adopt(rs_node *root) RS_NONNULL(1);
 
 /* ---- JSON out ---------------------------------------------------------------------------------------------------- */
 
@@ -383,8 +387,9 @@ enum { RS_PATH = 256, RS_PROBLEMS_SHOWN = 20 };
  * rs_problems_clear. */
 typedef struct rs_problems {
   rs_text text;
-  size_t count; /* all that were found, written or not */
-  bool memory;  /* an allocation failed: the config itself may be good */
+  size_t count;       /* all that were found, written or not */
+  bool memory;        /* an allocation failed: the config itself may be good */
+  const rs_node *top; /* where keys are told from; NULL: the root */
 } rs_problems;
 
 void rs_problems_clear(rs_problems *problems) RS_NONNULL(1);
@@ -397,9 +402,12 @@ typedef struct rs_path {
 rs_path rs_path_key(const rs_path *parent, const char *key);
 rs_path rs_path_index(const rs_path *parent, size_t index);
 
-/* "file:line:column: path = value: why". */
-void rs_problem(rs_problems *problems, const rs_node *node, const rs_path *path, const char *format, ...)
-    RS_PRINTF(4, 5);
+/* Where a node stands, "methods[1].factor". */
+rs_path rs_node_path(const rs_node *node) RS_NONNULL(1);
+
+/* "file:line:column: path = value: why"; of the top, and by rs_problem_at, "file:line:column: why". */
+void rs_problem(rs_problems *problems, const rs_node *node, const char *format, ...) RS_PRINTF(3, 4);
+void rs_problem_at(rs_problems *problems, const rs_node *node, const char *format, ...) RS_PRINTF(3, 4);
 
 /* How far a list of problems had come. */
 typedef struct rs_problem_mark {
@@ -413,39 +421,36 @@ rs_problem_mark rs_problems_mark(const rs_problems *problems);
 void rs_problems_once(rs_problems *problems, rs_problem_mark since, rs_problem_mark here);
 
 /* A failure of the library at a node: its message, or a lack of memory, which is no fault of the config. */
-void rs_problem_err(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_err *why);
+void rs_problem_err(rs_problems *problems, const rs_node *node, const rs_err *why);
 
 /* One problem for each line of a message. */
-void rs_problem_lines(rs_problems *problems, const rs_node *node, const rs_path *path, const char *message);
+void rs_problem_lines(rs_problems *problems, const rs_node *node, const char *message);
 
 /* The same for a key that should not be there, with the nearest of the known ones. `what` names what has no such key.
  */
-void rs_problem_unknown_key(rs_problems *problems, const rs_node *child, const rs_path *path, const char *what,
-                            const char *const *known, size_t count);
+void rs_problem_unknown_key(rs_problems *problems, const rs_node *child, const char *what, const char *const *known,
+                            size_t count);
 
 /* The child of a mapping whose key is a slip of the pen for `key`, so that what is missing is told once; or NULL.
  * Borrows. */
 const rs_node *rs_mistyped(const rs_node *mapping, const char *key);
 
 /* Reports every key of the mapping that is not among `known`. */
-void rs_check_keys(rs_problems *problems, const rs_node *mapping, const rs_path *path, const char *what,
-                   const char *const *known, size_t count);
+void rs_check_keys(rs_problems *problems, const rs_node *mapping, const char *what, const char *const *known,
+                   size_t count);
 
 /* Whether the node is of the kind; reports it otherwise, as "must be <what>". */
-bool rs_expect(rs_problems *problems, const rs_node *node, const rs_path *path, rs_node_kind kind, const char *what);
+bool rs_expect(rs_problems *problems, const rs_node *node, rs_node_kind kind, const char *what);
 
 /* A scalar checked against a parameter spec. False (and reported) when wrong. */
-bool rs_read_value(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
-                   rs_value *value);
+bool rs_read_value(rs_problems *problems, const rs_node *node, const rs_param *param, rs_value *value);
 
 /* A whole number from `min` to `max`; `fallback` when the node is NULL or wrong. */
-size_t rs_read_count(rs_problems *problems, const rs_node *node, const rs_path *path, double min, double max,
-                     size_t fallback);
-double rs_read_real(rs_problems *problems, const rs_node *node, const rs_path *path, double min, double max,
-                    double fallback);
+size_t rs_read_count(rs_problems *problems, const rs_node *node, double min, double max, size_t fallback);
+double rs_read_real(rs_problems *problems, const rs_node *node, double min, double max, double fallback);
 
 /* The scalar's text, or NULL (and reported) when the node is no scalar. Borrows. */
-const char *rs_read_word(rs_problems *problems, const rs_node *node, const rs_path *path);
+const char *rs_read_word(rs_problems *problems, const rs_node *node);
 
 /* Reports an allocation failure once. */
 void rs_problem_memory(rs_problems *problems);

@@ -219,6 +219,7 @@ rs_status rs_json_read_most(const char *text, size_t length, const char *name, s
   json_decref(value);
   if (status == RS_OK) {
     rs_json_places(text, length, &parsed->root);
+    rs_node_adopt(&parsed->root);
   } else {
     rs_tree_free(parsed);
     parsed = NULL;

@@ -21,6 +21,14 @@ rs_path rs_path_index(const rs_path *parent, size_t index) {
   return path;
 }
 
+static rs_path path_of(const rs_problems *problems, const rs_node *node) {
+  if (node == problems->top || (node->parent == NULL && node->key == NULL)) return (rs_path){""};
+  if (node->parent == NULL) return rs_path_key(NULL, node->key);
+  const rs_path above = path_of(problems, node->parent);
+  if (node->parent->kind == RS_MAPPING) return rs_path_key(&above, node->key);
+  return node->parent->kind == RS_SEQUENCE ? rs_path_index(&above, (size_t)(node - node->parent->items)) : above;
+}
+
 void rs_problems_clear(rs_problems *problems) {
   rs_text_clear(&problems->text);
   problems->count = 0;
@@ -55,22 +63,35 @@ static void put_place(rs_text *text, const char *file, size_t line, size_t colum
     rs_text_printf(text, "%s: ", file);
 }
 
-void rs_problem(rs_problems *problems, const rs_node *node, const rs_path *path, const char *format, ...) {
+static void put_problem(rs_problems *problems, const rs_node *node, const char *path, const char *format,
+                        va_list words) {
   if (problems->count++ >= RS_PROBLEMS_SHOWN) return;
   char why[1024];
   rs_text line = {0};
+  rs_message_print(why, sizeof why, false, format, words);
+  put_place(&line, node->file, node->line, node->column);
+  rs_text_puts(&line, path);
+  if (*path != '\0') put_value(&line, node);
+  rs_text_printf(&line, "%s%s", *path != '\0' ? ": " : "", why);
+  put_line(problems, &line);
+}
+
+rs_path rs_node_path(const rs_node *node) {
+  return path_of(&(rs_problems){0}, node);
+}
+
+void rs_problem(rs_problems *problems, const rs_node *node, const char *format, ...) {
   va_list words;
   va_start(words, format);
-  rs_message_print(why, sizeof why, false, format, words);
+  put_problem(problems, node, path_of(problems, node).text, format, words);
   va_end(words);
-  put_place(&line, node->file, node->line, node->column);
-  if (path != NULL && *path->text != '\0') {
-    rs_text_puts(&line, path->text);
-    put_value(&line, node);
-    rs_text_puts(&line, ": ");
-  }
-  rs_text_puts(&line, why);
-  put_line(problems, &line);
+}
+
+void rs_problem_at(rs_problems *problems, const rs_node *node, const char *format, ...) {
+  va_list words;
+  va_start(words, format);
+  put_problem(problems, node, "", format, words);
+  va_end(words);
 }
 
 rs_problem_mark rs_problems_mark(const rs_problems *problems) {
@@ -106,17 +127,17 @@ void rs_problems_once(rs_problems *problems, rs_problem_mark since, rs_problem_m
   problems->count = shown;
 }
 
-void rs_problem_err(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_err *why) {
+void rs_problem_err(rs_problems *problems, const rs_node *node, const rs_err *why) {
   if (why->status == RS_MEMORY)
     rs_problem_memory(problems);
   else
-    rs_problem(problems, node, path, "%s", why->message);
+    rs_problem(problems, node, "%s", why->message);
 }
 
-void rs_problem_lines(rs_problems *problems, const rs_node *node, const rs_path *path, const char *message) {
+void rs_problem_lines(rs_problems *problems, const rs_node *node, const char *message) {
   for (const char *line = message; line != NULL;) {
     size_t length = strcspn(line, "\n");
-    rs_problem(problems, node, path, "%.*s", (int)length, line);
+    rs_problem(problems, node, "%.*s", (int)length, line);
     line = line[length] == '\n' ? line + length + 1 : NULL;
   }
 }
@@ -146,10 +167,10 @@ const rs_node *rs_mistyped(const rs_node *mapping, const char *key) {
   return NULL;
 }
 
-void rs_problem_unknown_key(rs_problems *problems, const rs_node *child, const rs_path *path, const char *what,
-                            const char *const *known, size_t count) {
+void rs_problem_unknown_key(rs_problems *problems, const rs_node *child, const char *what, const char *const *known,
+                            size_t count) {
   if (problems->count++ >= RS_PROBLEMS_SHOWN) return;
-  rs_path full = rs_path_key(path, child->key);
+  const rs_path full = path_of(problems, child);
   rs_text line = {0};
   put_place(&line, child->file, child->key_line, child->key_column);
   rs_text_printf(&line, "%s: %s has no key %s", full.text, what, child->key);
@@ -157,26 +178,25 @@ void rs_problem_unknown_key(rs_problems *problems, const rs_node *child, const r
   put_line(problems, &line);
 }
 
-void rs_check_keys(rs_problems *problems, const rs_node *mapping, const rs_path *path, const char *what,
-                   const char *const *known, size_t count) {
+void rs_check_keys(rs_problems *problems, const rs_node *mapping, const char *what, const char *const *known,
+                   size_t count) {
   for (size_t i = 0; i < mapping->count; i++) {
     bool found = false;
     for (size_t k = 0; k < count; k++) found |= strcmp(mapping->items[i].key, known[k]) == 0;
-    if (!found) rs_problem_unknown_key(problems, &mapping->items[i], path, what, known, count);
+    if (!found) rs_problem_unknown_key(problems, &mapping->items[i], what, known, count);
   }
 }
 
-bool rs_expect(rs_problems *problems, const rs_node *node, const rs_path *path, rs_node_kind kind, const char *what) {
+bool rs_expect(rs_problems *problems, const rs_node *node, rs_node_kind kind, const char *what) {
   if (node->kind == kind) return true;
-  rs_problem(problems, node, path, "must be %s", what);
+  rs_problem(problems, node, "must be %s", what);
   return false;
 }
 
-bool rs_read_value(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
-                   rs_value *value) {
+bool rs_read_value(rs_problems *problems, const rs_node *node, const rs_param *param, rs_value *value) {
   rs_err why = {0};
   if (node->kind != RS_SCALAR) {
-    rs_problem(problems, node, path, "must be one value");
+    rs_problem(problems, node, "must be one value");
     return false;
   }
   bool word = param->type == RS_CHOICE || param->type == RS_NAME || param->words != NULL;
@@ -185,26 +205,24 @@ bool rs_read_value(rs_problems *problems, const rs_node *node, const rs_path *pa
                   param->type == RS_BOOL ? "truth value" : "number");
   else
     (void)rs_value_parse(param, node->text, value, &why);
-  if (why.status != RS_OK) rs_problem_err(problems, node, path, &why);
+  if (why.status != RS_OK) rs_problem_err(problems, node, &why);
   return why.status == RS_OK;
 }
 
-size_t rs_read_count(rs_problems *problems, const rs_node *node, const rs_path *path, double min, double max,
-                     size_t fallback) {
+size_t rs_read_count(rs_problems *problems, const rs_node *node, double min, double max, size_t fallback) {
   rs_param param = {.name = "", .type = RS_INTEGER, .min = min, .max = max};
   rs_value value;
-  return node != NULL && rs_read_value(problems, node, path, &param, &value) ? (size_t)value.number : fallback;
+  return node != NULL && rs_read_value(problems, node, &param, &value) ? (size_t)value.number : fallback;
 }
 
-double rs_read_real(rs_problems *problems, const rs_node *node, const rs_path *path, double min, double max,
-                    double fallback) {
+double rs_read_real(rs_problems *problems, const rs_node *node, double min, double max, double fallback) {
   rs_param param = {.name = "", .type = RS_REAL, .min = min, .max = max};
   rs_value value;
-  return node != NULL && rs_read_value(problems, node, path, &param, &value) ? value.number : fallback;
+  return node != NULL && rs_read_value(problems, node, &param, &value) ? value.number : fallback;
 }
 
-const char *rs_read_word(rs_problems *problems, const rs_node *node, const rs_path *path) {
-  return rs_expect(problems, node, path, RS_SCALAR, "one word") ? node->text : NULL;
+const char *rs_read_word(rs_problems *problems, const rs_node *node) {
+  return rs_expect(problems, node, RS_SCALAR, "one word") ? node->text : NULL;
 }
 
 void rs_problem_memory(rs_problems *problems) {

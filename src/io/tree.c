@@ -75,6 +75,13 @@ void rs_node_clear(rs_node *node) {
   *node = (rs_node){0};
 }
 
+void rs_node_adopt(rs_node *root) {
+  for (size_t i = 0; i < root->count; i++) {
+    root->items[i].parent = root;
+    rs_node_adopt(&root->items[i]);
+  }
+}
+
 rs_node *rs_node_append(rs_node *node, rs_err *err) {
   if (node->kind == RS_SCALAR) {
     (void)rs_fail(err, RS_INTERNAL, "an item was appended to a scalar");

@@ -272,7 +272,9 @@ rs_status rs_yaml_read(const char *text, size_t length, const char *name, rs_tre
   yaml_reader in = {.text = text, .name = name, .err = err};
   rs_status status = read_tree(&in, length);
   free(in.key);
-  if (status != RS_OK) {
+  if (status == RS_OK) {
+    rs_node_adopt(&in.tree->root);
+  } else {
     rs_tree_free(in.tree);
     in.tree = NULL;
   }

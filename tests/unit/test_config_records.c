@@ -36,13 +36,13 @@ static rs_tree *make_mapping(size_t count, const char *more) {
   rs_text_printf(&yaml, "%s}", more);
   cr_assert_eq(rs_yaml_read(rs_text_string(&yaml), yaml.length, "t.yaml", &tree, &err), RS_OK, "%s", err.message);
   rs_text_clear(&yaml);
+  tree->root.key = rs_strdup("numbers", NULL);
   return tree;
 }
 
 static void read_back(const rs_record *record, const char *more, numbers *out, rs_problems *problems) {
-  const rs_path path = {"numbers"};
   rs_tree *tree = make_mapping(record->field_count, more);
-  rs_record_read(problems, &tree->root, &path, record, NULL, out);
+  rs_record_read(problems, &tree->root, record, NULL, out);
   rs_tree_free(tree);
 }
 
@@ -71,14 +71,13 @@ Test(config_records, slip_for_the_last_of_many_keys__is_told) {
 }
 
 Test(config_records, parameters_of_an_entry__may_be_many) {
-  const rs_path path = {"numbers"};
   static const char *const others[] = {"name", NULL};
   rs_settings settings;
   rs_problems problems = {0};
   (void)make_record(MOST);
   rs_tree *tree = make_mapping(MOST, "name: x, ff129: 3");
   cr_assert_eq(rs_settings_init_specs(&settings, fields, MOST, NULL), RS_OK);
-  rs_settings_read(&problems, &tree->root, &path, "x", others, NULL, &settings);
+  rs_settings_read(&problems, &tree->root, "x", others, NULL, &settings);
   cr_expect_eq(problems.count, 1);
   cr_expect_str_eq(strrchr(rs_text_string(&problems.text), 'x'), "x has no key ff129 (did you mean f129?)");
   cr_expect(settings.values[MOST - 1].given && settings.values[MOST - 1].number == 1 + (MOST - 1) % 9);
@@ -91,14 +90,13 @@ Test(config_records, left_out_and_wrong__default_and_message) {
   rs_record record = make_record(3);
   rs_problems problems = {0};
   numbers out = {{7, 7, 7}};
-  const rs_path path = {"numbers"};
   rs_tree *tree = make_mapping(1, "f001: 10");
-  rs_record_read(&problems, &tree->root, &path, &record, NULL, &out);
+  rs_record_read(&problems, &tree->root, &record, NULL, &out);
   cr_expect_str_eq(rs_text_string(&problems.text), "t.yaml:1:17: numbers.f001 = 10: must be from 1 to 9");
   cr_expect(out.field[0] == 1 && out.field[1] == 7 && out.field[2] == 5);
   rs_problems_clear(&problems);
   record.partial = false;
-  rs_record_read(&problems, &tree->root, &path, &record, NULL, &out);
+  rs_record_read(&problems, &tree->root, &record, NULL, &out);
   cr_expect_eq(problems.count, 2);
   cr_expect_not_null(strstr(rs_text_string(&problems.text), "numbers = {...}: has no f002"), "%s",
                      rs_text_string(&problems.text));
@@ -112,13 +110,12 @@ Test(config_records, written__reads_back) {
   rs_text yaml = {0};
   rs_problems problems = {0};
   rs_tree *tree;
-  const rs_path path = {"numbers"};
   for (size_t i = 0; i < MOST; i++) in.field[i] = 1 + (i * i) % 9;
   rs_text_puts(&yaml, "{");
   rs_record_put(&yaml, &record, &in);
   rs_text_puts(&yaml, "}");
   cr_assert_eq(rs_yaml_read(rs_text_string(&yaml), yaml.length, "t.yaml", &tree, NULL), RS_OK);
-  rs_record_read(&problems, &tree->root, &path, &record, NULL, &out);
+  rs_record_read(&problems, &tree->root, &record, NULL, &out);
   cr_expect_eq(problems.count, 0, "%s", rs_text_string(&problems.text));
   cr_expect_eq(memcmp(in.field, out.field, 70 * sizeof *in.field), 0);
   rs_tree_free(tree);
