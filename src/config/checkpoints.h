@@ -48,9 +48,6 @@ rs_model rs_shape_geometry(const rs_shape_params *params) RS_NONNULL(1);
 /* The mask of a form that sees what it can, or through a window (RS_NO_COUNT: none). */
 rs_mask rs_form_mask(rs_form form, size_t window, size_t sinks);
 
-/* Whether a form's heads see what follows. */
-bool rs_form_sees_ahead(rs_form form);
-
 /* A training parameter's settings with the defaults of `tune`. */
 rs_status rs_tune_settings(rs_settings *settings, rs_err *err) RS_NONNULL(1);
 
@@ -96,8 +93,6 @@ typedef struct rs_entry {
 /* Whether something is wrong with the entry. */
 bool rs_entry_failed(const rs_entry *entry);
 
-/* Finds the lists in the entry. Release with rs_entry_clear. */
-void rs_entry_find_axes(rs_entry *entry);
 void rs_entry_clear(rs_entry *entry);
 
 /* A value of a mapping of the entry (an rs_entry): itself, or that of its list which the combination has. */
@@ -133,13 +128,5 @@ void rs_settle_checkpoints(rs_config_context *config, const rs_node *node);
 /* ---- trained --------------------------------------------------------------------------------------------------- */
 
 /* The words of config.json that are texts of their own. */
-
-/* A recipe as text that reads back to the same values for this model. RS_UNSUPPORTED where no words do. */
-rs_status rs_recipe_spell(const rs_recipe *recipe, const rs_model *model, rs_text *words, rs_err *err);
-
-/* A task with its parameters: the `whole`, or what determines what is trained, to which it does not matter where a file
- * is, nor how a model will be read (those parameters stand at their defaults). */
-void rs_task_write(rs_json *json, const char *key, const rs_variant *task, bool whole);
-void rs_task_read(rs_problems *problems, const rs_node *node, rs_variant *task);
 
 #endif

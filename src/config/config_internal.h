@@ -60,14 +60,9 @@ struct rs_config_context {
 /* What the paths of a checkpoint's parameters begin with. */
 #define RS_CHECKPOINT_PATH "checkpoint."
 
-/* Each takes the node of its key, NULL where the config has none. */
-void rs_config_task(rs_config_context *config, const rs_node *node);
 void rs_config_checkpoints(rs_config_context *config, const rs_node *node);
 void rs_config_models(rs_config_context *config, const rs_node *node);
-void rs_config_sequences(rs_config_context *config, const rs_node *node);
 void rs_config_methods(rs_config_context *config, const rs_node *node);
-void rs_config_sources(rs_config_context *config, const rs_node *node);
-void rs_config_metrics(rs_config_context *config, const rs_node *node);
 void rs_config_lengths(rs_config_context *config, const rs_node *node);
 void rs_config_seeds(rs_config_context *config, const rs_node *node);
 void rs_config_heads(rs_config_context *config, const rs_node *node);
@@ -76,10 +71,6 @@ void rs_config_mask(rs_config_context *config, const rs_node *node);
 void rs_config_tokens(rs_config_context *config, const rs_node *node);
 void rs_config_precision(rs_config_context *config, const rs_node *node);
 void rs_config_engine(rs_config_context *config, const rs_node *node);
-
-/* One model: the name of a preset, or a mapping of {preset: name} or {hf: file, layers: kind}, and numbers of its own.
- * What the file says of its layers goes to `layers`. */
-void rs_read_model(rs_problems *problems, const rs_node *node, rs_model *model, rs_model_layers *layers);
 
 /* One method with single values, as a model publishes it ({name: yarn, factor: 4}). */
 bool rs_read_recipe(rs_problems *problems, const rs_node *node, rs_recipe *recipe);
@@ -102,9 +93,6 @@ char *rs_beside(const rs_node *node, const char *path);
 
 /* Whether the node names a file: the parameter's value, or what holds the list that is. */
 bool rs_names_file(const rs_node *node, const rs_param *param);
-
-/* Reads that value. False (and reported) when wrong. */
-bool rs_read_file(rs_problems *problems, const rs_node *node, const rs_param *param, rs_value *value);
 
 /* Adds " name=value" of one parameter to a label: a list from a file as the file's name, a long one by its ends; where
  * `whole`, the file's list too, and every number of a written one. */
@@ -169,10 +157,7 @@ extern const rs_item_type rs_method_items, rs_source_items, rs_metric_items, rs_
 
 /* Parts of an experiment as YAML. */
 
-/* "{name: ..., heads: 32, ...}": a model as rs_read_model reads it. */
+/* "{name: ..., heads: 32, ...}": a model as read_model reads it. */
 void rs_model_put(rs_text *yaml, const rs_model *model);
-
-/* The key `checkpoint`, each of its entries one checkpoint. */
-void rs_put_checkpoints(rs_text *yaml, const rs_experiment *experiment);
 
 #endif

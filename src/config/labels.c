@@ -1,9 +1,60 @@
 /* Labels: what tells the entries of a list apart in the CSV files and pictures. */
+#include "checkpoints.h"
 #include "config_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- values of checkpoints --------------------------------------------------------------------------------------- */
+
+const char *const rs_part_prefixes[RS_CHECKPOINT_PARTS] = {"", "train.", "tune."};
+
+/* Methods of a checkpoint are no parameters of its specs. */
+static const rs_param method_param = {.name = "method", .unit = "", .summary = "what the checkpoint is trained with"},
+                      tuned_param = {.name = "tune.method", .unit = "", .summary = "what the checkpoint is tuned with"};
+
+/* Where the value of a name stands in a checkpoint. */
+typedef struct checkpoint_value {
+  const rs_param *param; /* NULL: it has no such parameter */
+  const rs_value *value; /* NULL: `recipe` is the value */
+  const rs_recipe *recipe;
+} checkpoint_value;
+
+static checkpoint_value find_setting(const rs_settings *settings, const char *name) {
+  int index = rs_settings_find(settings, name);
+  if (index < 0) return (checkpoint_value){0};
+  return (checkpoint_value){settings->params[index], &settings->values[index], NULL};
+}
+
+static checkpoint_value find_value(const rs_checkpoint *checkpoint, const char *name) {
+  checkpoint_value found = {0};
+  if (strcmp(name, method_param.name) == 0) return (checkpoint_value){&method_param, NULL, checkpoint->recipes};
+  if (strcmp(name, tuned_param.name) == 0) return (checkpoint_value){&tuned_param, NULL, checkpoint->tuned_recipes};
+  for (size_t part = 0; part < RS_CHECKPOINT_PARTS && found.param == NULL; part++)
+    if (strncmp(name, rs_part_prefixes[part], strlen(rs_part_prefixes[part])) == 0)
+      found = find_setting(&checkpoint->settings[part], name + strlen(rs_part_prefixes[part]));
+  return found;
+}
+
+/* "yarn factor=4": the method, and what was given. */
+static void put_recipe(const rs_recipe *recipe, rs_text *text) {
+  rs_text_puts(text, recipe->method->name);
+  for (size_t p = 0; p < recipe->settings.count; p++)
+    if (recipe->settings.values[p].given) rs_label_param(text, &recipe->settings, (int)p, false);
+}
+
+void rs_checkpoint_value(const rs_checkpoint *checkpoint, const char *name, rs_text *text) {
+  checkpoint_value found = find_value(checkpoint, name);
+  if (found.value != NULL && found.value->set) rs_value_write(found.param, found.value, text);
+  if (found.recipe != NULL) put_recipe(found.recipe, text);
+}
+
+const rs_param *rs_checkpoint_param(const rs_checkpoint *checkpoint, const char *name) {
+  return find_value(checkpoint, name).param;
+}
+
+/* ---- labels ------------------------------------------------------------------------------------------------------ */
 
 enum { LIST_SHOWN = 8 }; /* numbers of a list that a label spells out */
 
@@ -119,4 +170,93 @@ void rs_settle_labels(rs_problems *problems, const rs_node *node, rs_variants *v
     report_twice(problems, node, first, variant);
     told = variant;
   }
+}
+
+/* ---- names of checkpoints ---------------------------------------------------------------------------------------- */
+
+static const char *base_label(const rs_entry *e, const char *folder) {
+  const rs_node *name = rs_node_get(e->node, "name");
+  const rs_variant *method = rs_entry_method(e, e->node);
+  if (name != NULL) return rs_read_word(e->config->problems, name);
+  const char *slash = folder != NULL ? strrchr(folder, '/') : NULL;
+  if (slash != NULL) return slash + 1;
+  return method != NULL ? method->label : "rope";
+}
+
+/* What an axis is in the combination: the method's label, or the value. */
+static void put_choice(const rs_entry *e, const rs_checkpoint *checkpoint, size_t axis, rs_text *label) {
+  const rs_entry_axis *list = &e->axes[axis];
+  size_t choice = rs_choices_pick(&e->choices, axis, e->combination), before = label->length;
+  if (list->methods.count > 0) {
+    rs_text_puts(label, list->methods.items[choice].label);
+    return;
+  }
+  rs_checkpoint_value(checkpoint, list->name, label);
+  const rs_node *value = &list->node->items[choice];
+  if (label->length == before && value->kind == RS_SCALAR) rs_text_puts(label, value->text); /* of layers */
+}
+
+void rs_entry_label(const rs_entry *e, const rs_checkpoint *checkpoint, rs_model *model) {
+  const char *base = base_label(e, checkpoint->folder);
+  bool named = rs_node_get(e->node, "name") != NULL;
+  rs_text label = {0};
+  rs_text_puts(&label, base != NULL ? base : "");
+  for (size_t a = 0; a < e->choices.count; a++) {
+    if (e->choices.counts[a] == 1 || (!named && strcmp(e->axes[a].name, "method") == 0)) continue;
+    rs_text_printf(&label, " %s=", e->axes[a].name);
+    put_choice(e, checkpoint, a, &label);
+  }
+  if (label.failed)
+    rs_problem_memory(e->config->problems);
+  else if (label.length >= sizeof model->name || label.length == 0)
+    rs_problem(e->config->problems, e->node, "is called \"%s\", which must be 1 to %zu letters (give it a name: ...)",
+               rs_text_string(&label), sizeof model->name - 1);
+  else
+    memcpy(model->name, rs_text_string(&label), label.length + 1);
+  rs_text_clear(&label);
+}
+
+/* Whether another checkpoint has the name already. */
+static bool name_taken(const rs_experiment *experiment, size_t index) {
+  for (size_t i = 0; i < experiment->model_count; i++)
+    if (i != index && strcmp(experiment->models[i].name, experiment->models[index].name) == 0) return true;
+  return false;
+}
+
+/* The name with every given parameter that it does not hold yet, where there is room for it. */
+static void lengthen(rs_problems *problems, const rs_checkpoint *checkpoint, rs_model *model) {
+  rs_text label = {0};
+  rs_text_puts(&label, model->name);
+  for (size_t part = 0; part < RS_CHECKPOINT_PARTS; part++)
+    for (size_t p = 0; p < checkpoint->settings[part].count; p++) {
+      const rs_settings *settings = &checkpoint->settings[part];
+      char word[80];
+      snprintf(word, sizeof word, " %s%s=", rs_part_prefixes[part], settings->params[p]->name);
+      if (!settings->values[p].given || strstr(model->name, word) != NULL) continue;
+      rs_text_puts(&label, word);
+      rs_value_write(settings->params[p], &settings->values[p], &label);
+    }
+  if (label.failed)
+    rs_problem_memory(problems);
+  else if (label.length < sizeof model->name)
+    memcpy(model->name, rs_text_string(&label), label.length + 1);
+  rs_text_clear(&label);
+}
+
+void rs_settle_checkpoints(rs_config_context *config, const rs_node *node) {
+  rs_experiment *experiment = config->experiment;
+  bool *taken = rs_alloc(experiment->model_count, sizeof *taken, NULL);
+  if (taken == NULL) {
+    rs_problem_memory(config->problems);
+    return;
+  }
+  for (size_t i = 0; i < experiment->model_count; i++) taken[i] = name_taken(experiment, i);
+  for (size_t i = 0; i < experiment->model_count; i++)
+    if (taken[i]) lengthen(config->problems, &experiment->checkpoints[i], &experiment->models[i]);
+  free(taken);
+  for (size_t i = 0; i < experiment->model_count; i++)
+    if (name_taken(experiment, i)) {
+      rs_problem(config->problems, node, "has \"%s\" twice (give one a name: ...)", experiment->models[i].name);
+      return;
+    }
 }

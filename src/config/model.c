@@ -1,10 +1,47 @@
 /* Models: a preset, a Hugging Face config, explicit numbers, or one of the first two with numbers of its own. */
 #include "config_internal.h"
+#include "io/io.h"
 #include "records.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* ---- files ------------------------------------------------------------------------------------------------------- */
+
+char *rs_model_file(char *word) {
+  struct stat info;
+  if (word == NULL || stat(word, &info) != 0 || !S_ISDIR(info.st_mode)) return word;
+  char *inner = rs_path_join(word, "config.json", NULL);
+  free(word);
+  return inner;
+}
+
+/* Whether the `length` letters end like `tail`. */
+static bool ends(const char *text, size_t length, const char *tail) {
+  size_t size = strlen(tail);
+  return length > size && strncmp(text + length - size, tail, size) == 0;
+}
+
+size_t rs_file_stem(const char *file, size_t parts, char *out, size_t size) {
+  static const char name[] = "/config.json", ending[] = ".json";
+  size_t length = strlen(file), begin, written = 0;
+  if (ends(file, length, name))
+    length -= strlen(name);
+  else if (ends(file, length, ending))
+    length -= strlen(ending);
+  while (length > 1 && file[length - 1] == '/') length--;
+  for (begin = length; begin > 0 && written < parts;) {
+    while (begin > 0 && file[begin - 1] == '/') begin--;
+    if (begin == 0) break;
+    while (begin > 0 && file[begin - 1] != '/') begin--;
+    written++;
+  }
+  snprintf(out, size, "%.*s", (int)(length - begin), file + begin);
+  return written;
+}
 
 enum { MOST_TOKENS = 1 << 28, MOST_DIMS = 4096 };
 
@@ -245,7 +282,9 @@ static void start_from(rs_problems *problems, const rs_node *node, bool hf, cons
   free(file);
 }
 
-void rs_read_model(rs_problems *problems, const rs_node *node, rs_model *model, rs_model_layers *layers) {
+/* One model: the name of a preset, or a mapping of {preset: name} or {hf: file, layers: kind}, and numbers of its own.
+ * What the file says of its layers goes to `layers`. */
+static void read_model(rs_problems *problems, const rs_node *node, rs_model *model, rs_model_layers *layers) {
   size_t before = problems->count;
   *model = (rs_model){0};
   *layers = (rs_model_layers){0};
@@ -310,7 +349,7 @@ void rs_config_models(rs_config_context *config, const rs_node *node) {
     rs_model *model = &experiment->models[experiment->model_count];
     rs_model_layers *layers = &experiment->layers[experiment->model_count];
     const rs_node *file = item->kind == RS_MAPPING ? rs_node_get(item, "hf") : NULL;
-    rs_read_model(config->problems, item, model, layers);
+    read_model(config->problems, item, model, layers);
     bool unnamed = file != NULL && file->kind == RS_SCALAR && rs_node_get(item, "name") == NULL;
     if (unnamed) tell_apart(experiment, file->text, model);
     if (config->problems->count == before && name_taken(experiment, model->name))

@@ -159,9 +159,6 @@ extern const rs_architecture rs_decoders[], rs_further_decoders[], rs_mixtures[]
 /* Row `index` of all lists, one behind the other; NULL past the last. */
 const rs_architecture *rs_architecture_at(size_t index);
 
-/* The row of a model_type, or NULL. */
-const rs_architecture *rs_architecture_find(const char *model_type);
-
 /* Names that rows of both files of decoders have. */
 extern const rs_hf_name rs_names_llama[], rs_names_mistral[];
 

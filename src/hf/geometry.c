@@ -3,6 +3,36 @@
 
 #include <string.h>
 
+/* ---- fields ------------------------------------------------------------------------------------------------------ */
+
+bool rs_hf_failed(const rs_hf_reader *hf) {
+  return hf->problems->count > hf->problems_before;
+}
+
+size_t rs_hf_count_of(rs_hf_reader *hf, const rs_node *node, double most, size_t fallback) {
+  return rs_read_count(hf->problems, node, 1, most, fallback);
+}
+
+bool rs_hf_in_family(const rs_hf_reader *hf, const char *family) {
+  return rs_hf_is_of(hf->family, family);
+}
+
+bool rs_hf_are_of(const rs_hf_reader *hf, const char *type) {
+  return strcmp(hf->layers->type, type) == 0;
+}
+
+/* DeepSeek-V4's layers that see keys beyond their window averaged. */
+static bool is_compressed(const rs_hf_reader *hf) {
+  return hf->compresses && !rs_hf_are_of(hf, RS_HF_LOCAL);
+}
+
+const rs_node *rs_hf_latent_part(const rs_hf_reader *hf) {
+  const rs_node *rotary = rs_node_get(hf->root, "qk_rope_head_dim");
+  return rs_hf_present(rotary) && strcmp(rs_hf_word(rotary), "0") != 0 ? rotary : NULL;
+}
+
+/* ---- geometry ---------------------------------------------------------------------------------------------------- */
+
 void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known) {
   static const char *const widths[] = {"hidden_size", "n_embd", "n_embed", "d_model", "dim", NULL};
   static const char *const dims[] = {"head_dim", "kv_channels", "d_kv", "attention_head_dim", NULL};
@@ -60,7 +90,7 @@ static const rs_node *own_base(const rs_hf_reader *hf) {
   static const char *const local[] = {"rope_local_base_freq", "local_rope_theta", "swa_rope_theta", NULL};
   static const char *const compressed[] = {"compress_rope_theta", NULL};
   if (rs_hf_are_of(hf, RS_HF_LOCAL)) return rs_hf_first(hf->root, local);
-  return rs_hf_compressed(hf) ? rs_hf_first(hf->root, compressed) : NULL;
+  return is_compressed(hf) ? rs_hf_first(hf->root, compressed) : NULL;
 }
 
 void rs_hf_read_theta(rs_hf_reader *hf, const rs_hf_family *known) {
@@ -75,16 +105,16 @@ void rs_hf_read_theta(rs_hf_reader *hf, const rs_hf_family *known) {
   bool apart = rs_hf_are_of(hf, RS_HF_LOCAL) && known->local_theta > 0 && (shared == NULL || rs_hf_present(shared));
   double theta = known->theta > 0 ? known->theta : 10000;
   if (top == NULL && attention != NULL) top = rs_hf_first(attention, inner_bases);
-  theta = apart                  ? known->local_theta
-          : rs_hf_compressed(hf) ? COMPRESSED
-                                 : rs_read_real(hf->problems, top, 1.000001, 1e300, theta);
+  theta = apart               ? known->local_theta
+          : is_compressed(hf) ? COMPRESSED
+                              : rs_read_real(hf->problems, top, 1.000001, 1e300, theta);
   theta = rs_read_real(hf->problems, own, 1.000001, 1e300, theta);
   if (hf->layers->base > 0) {
     hf->model->rope_theta = hf->layers->base;
     return;
   }
   /* DeepSeek-V4's flat dictionary is of compressed layers, whose base is apart. */
-  if (!rs_hf_compressed(hf) || hf->by_layer) theta = rs_read_real(hf->problems, inner, 1.000001, 1e300, theta);
+  if (!is_compressed(hf) || hf->by_layer) theta = rs_read_real(hf->problems, inner, 1.000001, 1e300, theta);
   hf->model->rope_theta = theta;
 }
 

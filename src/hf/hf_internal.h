@@ -160,9 +160,6 @@ size_t rs_hf_count_of(rs_hf_reader *hf, const rs_node *node, double most, size_t
 bool rs_hf_in_family(const rs_hf_reader *hf, const char *family);
 bool rs_hf_are_of(const rs_hf_reader *hf, const char *type);
 
-/* DeepSeek-V4's layers that see keys beyond their window averaged. */
-bool rs_hf_compressed(const rs_hf_reader *hf);
-
 /* The part of a head that turns under latent attention, NULL where there is none. */
 const rs_node *rs_hf_latent_part(const rs_hf_reader *hf);
 

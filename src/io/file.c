@@ -1,15 +1,18 @@
 /* file.c: whole files in and out. A file is written beside its place under another name, brought to the disk, and only
  * then renamed, so that a reader, a crash or a full disk never sees half of one; what was there before stays until the
  * new file is whole. */
+#include "io/io.h"
+#include "io_internal.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "io_internal.h"
 
 static rs_status fail_errno(rs_err *err, const char *path, const char *what) {
   return rs_fail(err, RS_IO, "%s: %s: %s", path, what, strerror(errno));
@@ -239,4 +242,100 @@ rs_status rs_file_remove(const char *directory, const char *name, rs_err *err) {
     status = rs_fail(err, RS_IO, "%s: cannot remove: %s", path, strerror(errno));
   free(path);
   return status;
+}
+
+/* ---- mappings ---------------------------------------------------------------------------------------------------- */
+
+static rs_status map(int file, const char *path, rs_mapping *mapping, rs_err *err) {
+  struct stat info;
+  if (fstat(file, &info) != 0) return fail_reading(err, path);
+  if (!S_ISREG(info.st_mode))
+    return rs_fail_read(err, "%s: cannot read: %s, not a regular file", path,
+                        S_ISDIR(info.st_mode) ? "a directory" : "a pipe or device");
+  if (info.st_size == 0) return rs_fail(err, RS_INPUT, "%s: is empty (was a download broken off?)", path);
+  void *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+  if (bytes == MAP_FAILED) return fail_reading(err, path);
+  *mapping = (rs_mapping){bytes, (size_t)info.st_size};
+  return RS_OK;
+}
+
+rs_status rs_file_map(const char *path, rs_mapping *mapping, rs_err *err) {
+  *mapping = (rs_mapping){0};
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not block */
+  if (file == -1) return fail_reading(err, path);
+  rs_status status = map(file, path, mapping, err);
+  close(file); /* the mapping stays */
+  return status;
+}
+
+void rs_file_unmap(rs_mapping *mapping) {
+  if (mapping->bytes != NULL) munmap((void *)mapping->bytes, mapping->length);
+  *mapping = (rs_mapping){0};
+}
+
+/* ---- files of the program ---------------------------------------------------------------------------------------- */
+
+/* Takes the last part of a path away. False where there is none to take. */
+static bool cut_name(char *path) {
+  char *slash = strrchr(path, '/');
+  if (slash == NULL || slash == path) return false;
+  *slash = '\0';
+  return true;
+}
+
+/* The folder above that of the program: PREFIX of PREFIX/bin/ropescope, the source tree of build/ropescope. */
+static bool folder_above(char *path, size_t size) {
+  ssize_t length = readlink("/proc/self/exe", path, size - 1);
+  if (length <= 0 || (size_t)length == size - 1) return false;
+  path[length] = '\0';
+  return cut_name(path) && cut_name(path);
+}
+
+/* Sets *path where folder/between/name is there; "" stands for no part. */
+static rs_status try_folder(const char *folder, const char *between, const char *name, char **path, rs_err *err) {
+  if (*path != NULL) return RS_OK;
+  rs_text text = {0};
+  rs_text_printf(&text, "%s%s%s/%s", folder, *between != '\0' ? "/" : "", between, name);
+  RS_TRY(rs_text_check(&text, err));
+  if (access(rs_text_string(&text), F_OK) == 0)
+    *path = text.data;
+  else
+    rs_text_clear(&text);
+  return RS_OK;
+}
+
+rs_status rs_data_find(const char *name, char **path, rs_err *err) {
+  const char *chosen = getenv("ROPESCOPE_DATADIR");
+  char above[PATH_MAX];
+  *path = NULL;
+  if (chosen != NULL && *chosen != '\0') RS_TRY(try_folder(chosen, "", name, path, err));
+  if (folder_above(above, sizeof above)) {
+    RS_TRY(try_folder(above, "share/ropescope", name, path, err));
+    /* Any prefix may hold folders of these names; a source tree is told by what builds it. */
+    rs_text mark = {0};
+    rs_text_printf(&mark, "%s/src/app/meson.build", above);
+    bool source = !mark.failed && access(rs_text_string(&mark), F_OK) == 0;
+    rs_text_clear(&mark);
+    if (source) RS_TRY(try_folder(above, "", name, path, err));
+  }
+  return try_folder(ROPESCOPE_DATADIR, "", name, path, err);
+}
+
+/* ---- folders for a moment ---------------------------------------------------------------------------------------- */
+
+rs_status rs_scratch_make(char **path, rs_err *err) {
+  const char *temporary = getenv("TMPDIR");
+  *path = rs_path_join(temporary != NULL && *temporary != '\0' ? temporary : "/tmp", "ropescope-XXXXXX", err);
+  if (*path == NULL) return RS_MEMORY;
+  if (mkdtemp(*path) != NULL) return RS_OK;
+  rs_status status = rs_fail(err, RS_IO, "%s: cannot be made (TMPDIR): %s", *path, strerror(errno));
+  free(*path);
+  *path = NULL;
+  return status;
+}
+
+void rs_scratch_remove(char *path) {
+  for (size_t tries = 0; path != NULL && tries < 2; tries++) /* what lacked memory once may have it again */
+    if (rs_tree_remove(path)) break;
+  free(path);
 }

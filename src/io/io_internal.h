@@ -14,10 +14,6 @@ enum { RS_TREE_MAX_DEPTH = 32, RS_TREE_MAX_NODES = 100000 };
 rs_status rs_json_read_most(const char *text, size_t length, const char *name, size_t most_values, rs_tree **tree,
                             rs_err *err);
 
-/* Gives each node of a tree the line and column of its value, and of its key, in the JSON text that it was read from.
- */
-void rs_json_places(const char *text, size_t length, rs_node *root);
-
 /* U+FFFD, in the place of bytes that are no UTF-8. */
 #define RS_REPLACEMENT "\xEF\xBF\xBD"
 
@@ -49,11 +45,6 @@ rs_status rs_file_fill(const char *path, rs_filler fill, const void *content, rs
 
 /* The sum of what went into the context (nettle's), as hexadecimal digits; it begins anew. */
 struct sha256_ctx;
-void rs_sha256_end(struct sha256_ctx *context, char out[65]);
-
-/* The numbers of NumPy's file format; see rs_numbers_read. `name` stands in messages. */
-rs_status rs_npy_list(const char *data, size_t length, const char *name, double **list, size_t *count, rs_err *err);
-
 /* ---- folder tree ----------------------------------------------------------------------------------------------- */
 
 /* Trees of files that are linked, moved and removed when a folder changes. */
@@ -61,17 +52,8 @@ rs_status rs_npy_list(const char *data, size_t length, const char *name, double 
 /* `own` is asked for names at the top of a tree; below, nothing is a run's. NULL: nothing is. Symbolic links are never
  * followed. All return whether all went well, and leave errno else. */
 
-/* Whether an entry of the folder is a file of a run; a folder never is. */
-bool rs_tree_is_own(rs_own_name *own, const char *folder, const char *name);
-
-/* Gives the tree at `to`, which is there, links to every file of `from` that is not a run's. */
-bool rs_tree_link(const char *from, const char *to, rs_own_name *own);
-
 /* Removes a tree, where it is there. */
 bool rs_tree_remove(const char *path);
-
-/* Removes from a folder what is not a run's. */
-bool rs_tree_keep_own(const char *path, rs_own_name *own);
 
 /* Empties `old`, whose place `new` has taken, and removes it: files of a run and those that `new` has too go, any other
  * came or changed after it was linked, and moves over. */

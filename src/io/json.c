@@ -1,6 +1,8 @@
 /* json.c: JSON text to the same tree that YAML becomes, by way of jansson. The depth and the number of values are
  * checked on the text beforehand, so that neither jansson nor the conversion goes further than the limits, and the
  * complaint about the depth still names a place. */
+#include "io_internal.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -8,7 +10,71 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io_internal.h"
+/* ---- places ------------------------------------------------------------------------------------------------------ */
+
+typedef struct cursor {
+  const char *text;
+  size_t length, offset, line, column;
+} cursor;
+
+static char ahead(const cursor *at) {
+  return at->offset < at->length ? at->text[at->offset] : '\0';
+}
+
+static void step(cursor *at) {
+  if (at->offset >= at->length) return;
+  char c = at->text[at->offset++];
+  bool newline = c == '\n', inside = ((unsigned char)ahead(at) & 0xC0) == 0x80;
+  if (newline) at->line++;
+  at->column = newline ? 1 : at->column + !inside;
+}
+
+/* To the next character that begins something. */
+static void skip_between(cursor *at) {
+  while (at->offset < at->length && strchr(" \t\r\n,:", ahead(at)) != NULL) step(at);
+}
+
+static void skip_string(cursor *at) {
+  for (step(at); at->offset < at->length && ahead(at) != '"'; step(at))
+    if (ahead(at) == '\\') step(at);
+  step(at);
+}
+
+static void skip_scalar(cursor *at) {
+  if (ahead(at) == '"') {
+    skip_string(at);
+    return;
+  }
+  while (at->offset < at->length && strchr(" \t\r\n,]}", ahead(at)) == NULL) step(at);
+}
+
+static void place(cursor *at, rs_node *node) {
+  skip_between(at);
+  node->line = at->line;
+  node->column = at->column;
+  if (node->kind == RS_SCALAR) {
+    skip_scalar(at);
+    return;
+  }
+  step(at);
+  for (size_t i = 0; i < node->count; i++) {
+    rs_node *child = &node->items[i];
+    skip_between(at);
+    child->key_line = at->line;
+    child->key_column = at->column;
+    if (node->kind == RS_MAPPING) skip_string(at);
+    place(at, child);
+  }
+  skip_between(at);
+  step(at);
+}
+
+/* Gives each node of a tree the line and column of its value, and of its key, in the JSON text that it was read from.
+ */
+static void place_values(const char *text, size_t length, rs_node *root) {
+  cursor at = {.text = text, .length = length, .line = 1, .column = 1};
+  place(&at, root);
+}
 
 /* What Python writes for numbers that JSON has not. In what jansson sees a string of as many characters stands in its
  * place, which no file has: DEL, and a sign. */
@@ -218,7 +284,7 @@ rs_status rs_json_read_most(const char *text, size_t length, const char *name, s
   rs_status status = parsed ? convert(&in, value, &parsed->root) : RS_MEMORY;
   json_decref(value);
   if (status == RS_OK) {
-    rs_json_places(text, length, &parsed->root);
+    place_values(text, length, &parsed->root);
     rs_node_adopt(&parsed->root);
   } else {
     rs_tree_free(parsed);

@@ -1,8 +1,9 @@
 /* json_write.c: JSON text, written in the order of the calls. Numbers are the shortest that read back to the same
  * double, which jansson does not print. */
-#include <math.h>
-
+#include "io/io.h"
 #include "io_internal.h"
+
+#include <math.h>
 
 void rs_json_quote(rs_text *text, const char *string) {
   rs_text_puts(text, "\"");
@@ -95,4 +96,59 @@ void rs_json_number(rs_json *json, const char *key, double value) {
 void rs_json_bool(rs_json *json, const char *key, bool value) {
   put_key(json, key);
   rs_text_puts(json->text, value ? "true" : "false");
+}
+
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
+
+static void write_words(rs_json *json, const rs_param *param) {
+  rs_json_array(json, "words");
+  for (size_t i = 0; i < param->word_count; i++) rs_json_string(json, NULL, param->words[i]);
+  rs_json_end(json);
+}
+
+void rs_json_param(rs_json *json, const rs_param *param) {
+  static const char *const types[] = {[RS_REAL] = "real",     [RS_INTEGER] = "integer", [RS_BOOL] = "bool",
+                                      [RS_CHOICE] = "choice", [RS_REALS] = "reals",     [RS_FILE] = "file",
+                                      [RS_NAME] = "name",     [RS_FOLDER] = "folder",   [RS_RECIPE] = "method"};
+  rs_json_object(json, NULL);
+  rs_json_string(json, "name", param->name);
+  rs_json_string(json, "type", types[param->type]);
+  if (param->words != NULL) write_words(json, param);
+  bool numbers = param->type == RS_REAL || param->type == RS_INTEGER || param->type == RS_REALS;
+  if (numbers) {
+    rs_json_string(json, "unit", param->unit);
+    rs_json_number(json, "min", param->min);
+    rs_json_number(json, "max", param->max);
+  }
+  rs_json_string(json, "default", param->fallback);
+  rs_json_string(json, "summary", param->summary);
+  rs_json_end(json);
+}
+
+/* ---- XML and HTML ------------------------------------------------------------------------------------------------ */
+
+static bool allowed_in_xml(uint32_t c) {
+  return c == '\t' || c == '\n' || c == '\r' || (c >= 0x20 && c != 0xFFFE && c != 0xFFFF);
+}
+
+void rs_xml_escape(const char *text, rs_text *out) {
+  while (*text != '\0') {
+    uint32_t character;
+    size_t length = rs_utf8_read(text, &character);
+    if (length == 0 || !allowed_in_xml(character))
+      rs_text_puts(out, RS_REPLACEMENT);
+    else if (character == '&')
+      rs_text_puts(out, "&amp;");
+    else if (character == '<')
+      rs_text_puts(out, "&lt;");
+    else if (character == '>')
+      rs_text_puts(out, "&gt;");
+    else if (character == '"')
+      rs_text_puts(out, "&quot;");
+    else if (character == '\'')
+      rs_text_puts(out, "&#39;");
+    else
+      rs_text_add(out, text, length);
+    text += length > 0 ? length : 1;
+  }
 }

@@ -1,12 +1,195 @@
-/* tensors.c: the header of a safetensors file, checked whole. What passes lies within the file, byte by byte: nobody
- * checks again. The reference reader (safetensors/src/tensor.rs) takes an entry's unknown fields; here they are
- * refused, since they may say how the numbers are to be read. */
+/* tensors.c: tensors of safetensors: types, numbers, the header of a file. */
+#include "tensors.h"
+#include "io_internal.h"
+
+#include <endian.h>
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "io_internal.h"
-#include "tensors.h"
+const char *const rs_dtype_words[RS_DTYPES + 1] = {
+    [RS_DTYPE_BOOL] = "BOOL",
+    [RS_DTYPE_F4] = "F4",
+    [RS_DTYPE_F6_E2M3] = "F6_E2M3",
+    [RS_DTYPE_F6_E3M2] = "F6_E3M2",
+    [RS_DTYPE_U8] = "U8",
+    [RS_DTYPE_I8] = "I8",
+    [RS_DTYPE_F8_E5M2] = "F8_E5M2",
+    [RS_DTYPE_F8_E4M3] = "F8_E4M3",
+    [RS_DTYPE_F8_E8M0] = "F8_E8M0",
+    [RS_DTYPE_F8_E4M3FNUZ] = "F8_E4M3FNUZ",
+    [RS_DTYPE_F8_E5M2FNUZ] = "F8_E5M2FNUZ",
+    [RS_DTYPE_I16] = "I16",
+    [RS_DTYPE_U16] = "U16",
+    [RS_DTYPE_F16] = "F16",
+    [RS_DTYPE_BF16] = "BF16",
+    [RS_DTYPE_I32] = "I32",
+    [RS_DTYPE_U32] = "U32",
+    [RS_DTYPE_F32] = "F32",
+    [RS_DTYPE_C64] = "C64",
+    [RS_DTYPE_F64] = "F64",
+    [RS_DTYPE_I64] = "I64",
+    [RS_DTYPE_U64] = "U64",
+};
+
+/* Bits of a number: the smallest share bytes. */
+static size_t bits_of(rs_dtype dtype) {
+  if (dtype == RS_DTYPE_F4) return 4;
+  if (dtype == RS_DTYPE_F6_E2M3 || dtype == RS_DTYPE_F6_E3M2) return 6;
+  if (dtype < RS_DTYPE_I16) return 8;
+  if (dtype < RS_DTYPE_I32) return 16;
+  return dtype < RS_DTYPE_C64 ? 32 : 64;
+}
+
+bool rs_tensor_size(rs_dtype dtype, const size_t *shape, size_t rank, size_t *count, size_t *bytes) {
+  size_t bits = bits_of(dtype);
+  *count = 1;
+  for (size_t i = 0; i < rank; i++) {
+    if (shape[i] > 0 && *count > SIZE_MAX / shape[i]) return false;
+    *count *= shape[i];
+  }
+  if (*count > SIZE_MAX / bits || *count * bits % 8 != 0) return false;
+  *bytes = *count * bits / 8;
+  return true;
+}
+
+void rs_shape_text(const size_t *shape, size_t rank, char out[RS_SHAPE_CHARS]) {
+  size_t length = 0;
+  out[length++] = '(';
+  for (size_t i = 0; i < rank; i++)
+    length += (size_t)snprintf(out + length, RS_SHAPE_CHARS - length, i > 0 ? ", %zu" : "%zu", shape[i]);
+  strcpy(out + length, rank == 1 ? ",)" : ")");
+}
+
+rs_status rs_tensor_fail(const rs_stored_tensor *tensor, rs_status status, rs_err *err, const char *format, ...) {
+  char shown[RS_NAME_CHARS], why[512];
+  va_list words;
+  va_start(words, format);
+  vsnprintf(why, sizeof why, format, words);
+  va_end(words);
+  if (tensor->name == NULL) return rs_fail(err, status, "%s: %s", tensor->file, why);
+  rs_shorten(tensor->name, sizeof shown, shown);
+  return rs_fail(err, status, "%s: tensor \"%s\": %s", tensor->file, shown, why);
+}
+
+/* ---- to 16 bits -------------------------------------------------------------------------------------------------- */
+
+/* `fraction` bits are stored of a mantissa; `least` is the exponent of the smallest normal number, `end` the bits of
+ * infinity. A number is n 2^(exponent - fraction) with whole n; subnormals share the least exponent. The stored
+ * exponent counts from 1, which the hidden bit of n adds by itself, and so does a carry of the rounding. */
+static uint16_t shorten(double number, int fraction, int least, uint16_t end) {
+  uint16_t sign = signbit(number) ? 0x8000 : 0;
+  if (isnan(number)) return (uint16_t)(sign | end | 1U << (fraction - 1));
+  int exponent = number == 0 || isinf(number) ? least : ilogb(number);
+  if (exponent < least) exponent = least;
+  double steps = nearbyint(ldexp(fabs(number), fraction - exponent));
+  double bits = ldexp(exponent - least, fraction) + steps;
+  return (uint16_t)(sign | (bits < end ? (uint16_t)bits : end));
+}
+
+uint16_t rs_bf16_round(double number) {
+  return shorten(number, 7, -126, 0x7F80);
+}
+
+uint16_t rs_f16_round(double number) {
+  return shorten(number, 10, -14, 0x7C00);
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+
+static uint16_t bits16(const unsigned char *bytes) {
+  uint16_t bits;
+  memcpy(&bits, bytes, sizeof bits);
+  return le16toh(bits);
+}
+
+static float single_at(const unsigned char *bytes) {
+  uint32_t bits;
+  memcpy(&bits, bytes, sizeof bits);
+  return rs_f32_of_bits(le32toh(bits));
+}
+
+static double double_at(const unsigned char *bytes) {
+  uint64_t bits;
+  double number;
+  memcpy(&bits, bytes, sizeof bits);
+  bits = le64toh(bits);
+  memcpy(&number, &bits, sizeof number);
+  return number;
+}
+
+static rs_status check_span(const rs_stored_tensor *tensor, size_t first, size_t count, rs_err *err) {
+  if (first > tensor->count || count > tensor->count - first)
+    return rs_tensor_fail(tensor, RS_INTERNAL, err, "numbers %zu to %zu of %zu were asked for", first, first + count,
+                          tensor->count);
+  if (tensor->dtype == RS_DTYPE_F64 || tensor->dtype == RS_DTYPE_F32 || tensor->dtype == RS_DTYPE_BF16 ||
+      tensor->dtype == RS_DTYPE_F16)
+    return RS_OK;
+  return rs_tensor_fail(tensor, RS_UNSUPPORTED, err, "holds %s, numbers are read from F64, F32, BF16 and F16",
+                        rs_dtype_words[tensor->dtype]);
+}
+
+/* Of numbers that were read; the first pass has no way out, so that it takes several at a time. */
+static rs_status check_finite(const rs_stored_tensor *tensor, size_t first, size_t count, const float *numbers,
+                              rs_err *err) {
+  int bad = 0;
+  for (size_t i = 0; i < count; i++) bad |= !(fabsf(numbers[i]) <= FLT_MAX);
+  if (!bad) return RS_OK;
+  size_t i = 0;
+  while (isfinite(numbers[i])) i++;
+  return rs_tensor_fail(tensor, RS_INPUT, err, "number %zu is not finite%s", first + i,
+                        tensor->dtype == RS_DTYPE_F64 ? " in float" : "");
+}
+
+rs_status rs_stored_floats(const rs_stored_tensor *tensor, size_t first, size_t count, float *numbers, rs_err *err) {
+  RS_TRY(check_span(tensor, first, count, err));
+  if (count == 0) return RS_OK;
+  const unsigned char *data = tensor->data + first * (tensor->bytes / tensor->count);
+  if (tensor->dtype == RS_DTYPE_F64)
+    for (size_t i = 0; i < count; i++) numbers[i] = (float)double_at(data + 8 * i);
+  else if (tensor->dtype == RS_DTYPE_F32)
+    for (size_t i = 0; i < count; i++) numbers[i] = single_at(data + 4 * i);
+  else if (tensor->dtype == RS_DTYPE_BF16)
+    for (size_t i = 0; i < count; i++) numbers[i] = rs_bf16_widen(bits16(data + 2 * i));
+  else
+    for (size_t i = 0; i < count; i++) numbers[i] = rs_f16_widen(bits16(data + 2 * i));
+  return check_finite(tensor, first, count, numbers, err);
+}
+
+/* What is shorter than a double goes through floats, a block at a time. */
+rs_status rs_stored_doubles(const rs_stored_tensor *tensor, size_t first, size_t count, double *numbers, rs_err *err) {
+  enum { BLOCK = 1024 };
+  float block[BLOCK];
+  RS_TRY(check_span(tensor, first, count, err));
+  for (size_t done = 0; done < count && tensor->dtype != RS_DTYPE_F64; done += BLOCK) {
+    size_t size = count - done < BLOCK ? count - done : BLOCK;
+    RS_TRY(rs_stored_floats(tensor, first + done, size, block, err));
+    for (size_t i = 0; i < size; i++) numbers[done + i] = (double)block[i];
+  }
+  for (size_t i = 0; i < count && tensor->dtype == RS_DTYPE_F64; i++) {
+    numbers[i] = double_at(tensor->data + 8 * (first + i));
+    if (!isfinite(numbers[i])) return rs_tensor_fail(tensor, RS_INPUT, err, "number %zu is not finite", first + i);
+  }
+  return RS_OK;
+}
+
+rs_status rs_stored_check(const rs_stored_tensor *tensor, bool wide, rs_err *err) {
+  enum { BLOCK = 2048 };
+  float floats[BLOCK];
+  double doubles[BLOCK];
+  bool long_numbers = wide && tensor->dtype == RS_DTYPE_F64;
+  RS_TRY(check_span(tensor, 0, tensor->count, err));
+  for (size_t first = 0; first < tensor->count; first += BLOCK) {
+    size_t count = tensor->count - first < BLOCK ? tensor->count - first : BLOCK;
+    RS_TRY(long_numbers ? rs_stored_doubles(tensor, first, count, doubles, err)
+                        : rs_stored_floats(tensor, first, count, floats, err));
+  }
+  return RS_OK;
+}
+
+/* ---- headers ----------------------------------------------------------------------------------------------------- */
 
 typedef struct header_reader {
   const char *file;
