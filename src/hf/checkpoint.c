@@ -126,24 +126,20 @@ static rs_norm read_qk_norm(const rs_hf_file *file, const rs_norm *norm) {
 }
 
 static rs_latent read_latent(rs_hf_file *file, const rs_norm *norm) {
-  static const char *const kv_ranks[] = {"kv_lora_rank", NULL}, *const q_ranks[] = {"q_lora_rank", NULL};
-  static const char *const values[] = {"v_head_dim", NULL};
   rs_norm latent = *norm;
   if (!file->row->latent) return (rs_latent){0};
   latent.epsilon = 1e-6; /* of the class, whatever rms_norm_eps */
-  return (rs_latent){.kv_rank = rs_hf_needed(file, kv_ranks),
-                     .q_rank = rs_hf_count(file, q_ranks, 1, 0),
+  return (rs_latent){.kv_rank = rs_hf_needed(file, RS_KEYS("kv_lora_rank")),
+                     .q_rank = rs_hf_count(file, RS_KEYS("q_lora_rank"), 1, 0),
                      .turned = file->out->geometry.rotary_dim,
-                     .value_dim = rs_hf_needed(file, values),
+                     .value_dim = rs_hf_needed(file, RS_KEYS("v_head_dim")),
                      .norm = latent};
 }
 
 /* What multiplies q.k, or 0 where that is 1/sqrt(D). */
 static double read_score_scale(rs_hf_file *file) {
-  static const char *const scalars[] = {"query_pre_attn_scalar", NULL};
-  static const char *const multipliers[] = {"attention_multiplier", NULL};
-  double scalar = rs_hf_real(file, scalars, 1e-6, file->row->score_dims);
-  if (file->row->scales == RS_SCALES_GRANITE) return rs_hf_real(file, multipliers, 1e-30, 1);
+  double scalar = rs_hf_real(file, RS_KEYS("query_pre_attn_scalar"), 1e-6, file->row->score_dims);
+  if (file->row->scales == RS_SCALES_GRANITE) return rs_hf_real(file, RS_KEYS("attention_multiplier"), 1e-30, 1);
   return scalar > 0 ? 1 / sqrt(scalar) : file->row->unscaled ? 1 : 0;
 }
 
@@ -180,9 +176,8 @@ static rs_head_shape read_heads(rs_hf_file *file, const rs_norm *norm) {
 
 /* DINOv2's are as wide as mlp_ratio says, or, where gated, two thirds of it, a multiple of 8. */
 static size_t read_ratio(rs_hf_file *file, size_t usual, bool gated) {
-  static const char *const ratios[] = {"mlp_ratio", NULL};
   if (!file->row->gated_narrower) return usual;
-  double ratio = rs_hf_real(file, ratios, 1e-3, (double)file->row->feed_forward);
+  double ratio = rs_hf_real(file, RS_KEYS("mlp_ratio"), 1e-3, (double)file->row->feed_forward);
   size_t width = (size_t)((double)file->out->shape.width * ratio);
   return gated ? ((size_t)((double)width * 2 / 3) + 7) / 8 * 8 : width;
 }
@@ -213,9 +208,9 @@ static rs_feed_forward read_feed_forward(rs_hf_file *file) {
 
 /* Of Falcons whose heads share keys: two norms, or one where num_ln_in_parallel_attn is 1. */
 static rs_norm_order read_order(rs_hf_file *file) {
-  static const char *const counts[] = {"num_ln_in_parallel_attn", NULL};
   const rs_architecture *row = file->row;
-  if (is_grouped(file)) return rs_hf_count(file, counts, 1, 2) == 1 ? RS_NORMS_SHARED : RS_NORMS_PARALLEL;
+  if (is_grouped(file))
+    return rs_hf_count(file, RS_KEYS("num_ln_in_parallel_attn"), 1, 2) == 1 ? RS_NORMS_SHARED : RS_NORMS_PARALLEL;
   return row->parallel.key != NULL && !rs_hf_says(file, row->parallel) ? RS_NORMS_BEFORE : row->order;
 }
 
@@ -252,10 +247,7 @@ static const char *const layer_keys[] = {"num_hidden_layers", "n_layer", "n_laye
 
 /* What multiplies embeddings, what blocks add, and logits. */
 static void read_scales(rs_hf_file *file) {
-  static const char *const embeddings[] = {"embedding_multiplier", "scale_emb", NULL};
-  static const char *const blocks[] = {"residual_multiplier", "scale_depth", NULL};
-  static const char *const scales[] = {"logit_scale", NULL}, *const divisors[] = {"logits_scaling", NULL};
-  static const char *const widths[] = {"dim_model_base", NULL};
+  static const char *const scales[] = {"logit_scale", NULL};
   const rs_architecture *row = file->row;
   rs_shape *shape = &file->out->shape;
   double width = (double)shape->width;
@@ -264,13 +256,13 @@ static void read_scales(rs_hf_file *file) {
   shape->output_scale = row->output_scale > 0 ? rs_hf_real(file, scales, 1e-30, row->output_scale) : 1;
   file->out->added_scale = 1;
   if (row->scales == RS_SCALES_NONE) return;
-  shape->embedding_scale = rs_hf_real(file, embeddings, 1e-30, 1);
-  file->out->added_scale = rs_hf_real(file, blocks, 1e-30, 1);
+  shape->embedding_scale = rs_hf_real(file, RS_KEYS("embedding_multiplier", "scale_emb"), 1e-30, 1);
+  file->out->added_scale = rs_hf_real(file, RS_KEYS("residual_multiplier", "scale_depth"), 1e-30, 1);
   if (row->scales == RS_SCALES_GRANITE) {
-    shape->output_scale = 1 / rs_hf_real(file, divisors, 1e-30, 1);
+    shape->output_scale = 1 / rs_hf_real(file, RS_KEYS("logits_scaling"), 1e-30, 1);
   } else {
     file->out->added_scale /= sqrt((double)rs_hf_needed(file, layer_keys));
-    shape->output_scale = rs_hf_real(file, widths, 1e-30, 1) / width;
+    shape->output_scale = rs_hf_real(file, RS_KEYS("dim_model_base"), 1e-30, 1) / width;
   }
 }
 
@@ -285,10 +277,9 @@ static bool lacks_output(const rs_hf_file *file) {
 
 /* Padding of such models takes the first rows of the table of positions. */
 static void read_padding(rs_hf_file *file) {
-  static const char *const keys[] = {"pad_token_id", NULL};
   rs_model *geometry = &file->out->geometry;
   rs_shape *shape = &file->out->shape;
-  size_t token = rs_hf_count(file, keys, 0, 1);
+  size_t token = rs_hf_count(file, RS_KEYS("pad_token_id"), 0, 1);
   if (!file->row->padded) return;
   if (geometry->train_length <= token + 1 || token > INT32_MAX) {
     rs_hf_missing(file, "max_position_embeddings beyond pad_token_id + 1");
@@ -302,30 +293,26 @@ static void read_padding(rs_hf_file *file) {
 
 /* Embeddings of another width, and layers that share their weights. */
 static void read_sharing(rs_hf_file *file) {
-  static const char *const widths[] = {"embedding_size", NULL}, *const groups[] = {"num_hidden_groups", NULL};
   static const char *const inner[] = {"inner_group_num", NULL};
   const rs_architecture *row = file->row;
   rs_hf_checkpoint *out = file->out;
-  size_t width = row->embedding_size > 0 ? rs_hf_count(file, widths, 1, row->embedding_size) : 0;
+  size_t width = row->embedding_size > 0 ? rs_hf_count(file, RS_KEYS("embedding_size"), 1, row->embedding_size) : 0;
   if (width != out->shape.width || row->projected) out->shape.embedding_width = out->geometry.width = width;
   if (row->layer_part == NULL) return;
-  out->layer_groups = rs_hf_count(file, groups, 1, 1);
+  out->layer_groups = rs_hf_count(file, RS_KEYS("num_hidden_groups"), 1, 1);
   const rs_node *node = rs_node_get(file->root, inner[0]);
   if (rs_hf_count(file, inner, 1, 1) != 1) rs_problem(&file->problems, node, "is read where it is 1 alone");
 }
 
 static void read_sizes(rs_hf_file *file) {
-  static const char *const widths[] = {"hidden_size", "n_embd", "d_model", "n_embed", "dim", NULL};
-  static const char *const words[] = {"vocab_size", NULL};
-  static const char *const types[] = {"type_vocab_size", NULL};
   const rs_architecture *row = file->row;
   rs_shape *shape = &file->out->shape;
   shape->form = row->form;
-  shape->width = rs_hf_needed(file, widths);
-  shape->vocabulary = row->form == RS_VISION ? 0 : rs_hf_needed(file, words);
+  shape->width = rs_hf_needed(file, RS_KEYS("hidden_size", "n_embd", "d_model", "n_embed", "dim"));
+  shape->vocabulary = row->form == RS_VISION ? 0 : rs_hf_needed(file, RS_KEYS("vocab_size"));
   bool states = row->headless || lacks_output(file);
   shape->classes = states ? 0 : shape->vocabulary;
-  shape->token_types = rs_hf_count(file, types, 0, 0);
+  shape->token_types = rs_hf_count(file, RS_KEYS("type_vocab_size"), 0, 0);
   shape->tied = !states && is_tied(file);
   bool biased = row->class_bias || (row->class_biased != NULL && rs_hf_true(file->root, row->class_biased, false));
   shape->output_bias = biased && !shape->tied && !states;
@@ -338,10 +325,9 @@ static void read_sizes(rs_hf_file *file) {
 
 /* Square images of square patches, behind a class token. */
 static rs_status read_images(rs_hf_file *file, rs_err *err) {
-  static const char *const sides[] = {"image_size", NULL}, *const patches[] = {"patch_size", NULL};
   static const char *const channels[] = {"num_channels", NULL};
   rs_hf_checkpoint *out = file->out;
-  size_t side = rs_hf_needed(file, sides), patch = rs_hf_needed(file, patches);
+  size_t side = rs_hf_needed(file, RS_KEYS("image_size")), patch = rs_hf_needed(file, RS_KEYS("patch_size"));
   if (file->problems.count > 0) return RS_OK;
   if (side < patch || patch > MOST_PATCH)
     return rs_fail(err, RS_INPUT, "%s: patch_size %zu of image_size %zu: at most %d, and no larger than the image",
@@ -369,10 +355,10 @@ static rs_status fill_stack(const rs_hf_file *file, const rs_block *block, size_
 }
 
 static rs_status read_stacks(rs_hf_file *file, rs_err *err) {
-  static const char *const decoder_layers[] = {"num_decoder_layers", NULL};
   rs_shape *shape = &file->out->shape;
   rs_norm norm = read_norm(file);
-  size_t count = rs_hf_needed(file, layer_keys), decoder_count = rs_hf_count(file, decoder_layers, 1, count);
+  size_t count = rs_hf_needed(file, layer_keys),
+         decoder_count = rs_hf_count(file, RS_KEYS("num_decoder_layers"), 1, count);
   rs_block block = read_block(file, &norm);
   if (file->problems.count > 0) return RS_OK;
   if (file->row->embedding_norm) shape->embedding_norm = norm;

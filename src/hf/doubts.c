@@ -94,10 +94,9 @@ static void look(search *s, rs_node *mapping, const char *above) {
  * nothing of positions (layer_norm_eps). */
 static rs_status find_unread(rs_node *top, const rs_profile *profile, const char *const *words, bool more,
                              rs_text *keys, rs_err *err) {
-  static const char *const none[] = {NULL}, *const rest[] = {"layer", "attention", NULL};
-  search s = {.root = top, .profile = profile, .words = words, .earlier = none, .keys = keys};
+  search s = {.root = top, .profile = profile, .words = words, .earlier = RS_KEYS(NULL), .keys = keys};
   look(&s, (rs_node *)rs_hf_text_config(top), "");
-  s.words = rest;
+  s.words = RS_KEYS("layer", "attention");
   s.earlier = words;
   if (more) look(&s, (rs_node *)rs_hf_text_config(top), "");
   return s.no_memory ? rs_fail(err, RS_MEMORY, "out of memory") : rs_text_check(keys, err);
@@ -129,13 +128,14 @@ static rs_status write_doubt(const char *type, bool known, const rs_text *keys, 
 /* A class that is not known is read as a Llama, whatever else its code does, and a class without rotation leaves keys
  * of rotation unread: neither is done in silence. */
 rs_status rs_hf_doubt(rs_node *top, rs_profile *profile, rs_err *err) {
-  static const char *const positions[] = {"theta", "rope", "rotary", "window", "index", "yarn", "scal", NULL};
-  static const char *const rotation[] = {"theta", "rope", "rotary", NULL};
   const char *type = rs_hf_model_type(top);
   bool known = rs_hf_knows(type);
   rs_text keys = {0};
   if (known && !embeds(profile)) return RS_OK;
-  rs_status status = find_unread(top, profile, known ? rotation : positions, !known, &keys, err);
+  rs_status status = find_unread(top, profile,
+                                 known ? RS_KEYS("theta", "rope", "rotary")
+                                       : RS_KEYS("theta", "rope", "rotary", "window", "index", "yarn", "scal"),
+                                 !known, &keys, err);
   bool unknown = !known && *type != '\0';
   if (status == RS_OK && (unknown || keys.length > 0)) status = write_doubt(type, known, &keys, profile, err);
   rs_text_clear(&keys);

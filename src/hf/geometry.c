@@ -34,9 +34,7 @@ const rs_node *rs_hf_latent_part(const rs_hf_reader *hf) {
 /* ---- geometry ---------------------------------------------------------------------------------------------------- */
 
 void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known) {
-  static const char *const widths[] = {"hidden_size", "n_embd", "n_embed", "d_model", "dim", NULL};
   static const char *const dims[] = {"head_dim", "kv_channels", "d_kv", "attention_head_dim", NULL};
-  static const char *const global_dims[] = {"global_head_dim", NULL}, *const local_dims[] = {"swa_head_dim", NULL};
   rs_model *model = hf->model;
   const rs_node *rotary = rs_hf_latent_part(hf), *plain = rs_node_get(hf->root, "qk_nope_head_dim");
   bool whole = !rs_hf_present(plain) && rs_hf_first(hf->root, dims) != NULL; /* DeepSeek-V4's is of both parts */
@@ -52,14 +50,17 @@ void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known) {
     return;
   }
   bool doubled = rs_hf_in_family(hf, "zamba"); /* its attention reads the state beside the embedding */
-  size_t width = rs_hf_count_of(hf, rs_hf_first(hf->root, widths), RS_HF_MOST_WIDTH, hf->nested ? known->width : 0);
+  size_t width =
+      rs_hf_count_of(hf, rs_hf_first(hf->root, RS_KEYS("hidden_size", "n_embd", "n_embed", "d_model", "dim")),
+                     RS_HF_MOST_WIDTH, hf->nested ? known->width : 0);
   /* transformers: one that is null is width / heads; a config without it has the class's. */
   size_t usual = rs_node_get(hf->root, dims[0]) == NULL ? known->head_dim : 0;
   model->head_dim = rs_hf_count_of(hf, rs_hf_first(hf->root, dims), RS_HF_MOST_DIMS, usual);
   if (rs_hf_are_of(hf, RS_HF_LOCAL))
-    model->head_dim = rs_hf_count_of(hf, rs_hf_first(hf->root, local_dims), RS_HF_MOST_DIMS, model->head_dim);
+    model->head_dim =
+        rs_hf_count_of(hf, rs_hf_first(hf->root, RS_KEYS("swa_head_dim")), RS_HF_MOST_DIMS, model->head_dim);
   else if (hf->by_layer || known->global_head_dim > 0)
-    model->head_dim = rs_hf_count_of(hf, rs_hf_first(hf->root, global_dims), RS_HF_MOST_DIMS,
+    model->head_dim = rs_hf_count_of(hf, rs_hf_first(hf->root, RS_KEYS("global_head_dim")), RS_HF_MOST_DIMS,
                                      known->global_head_dim > 0 ? known->global_head_dim : model->head_dim);
   if (model->head_dim > 0 || width == 0 || model->heads == 0) return;
   if (width % model->heads != 0)
@@ -69,15 +70,14 @@ void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known) {
 }
 
 void rs_hf_read_rotary_dim(rs_hf_reader *hf, const rs_hf_family *known) {
-  static const char *const in_rope[] = {"partial_rotary_factor", NULL};
-  static const char *const rotary[] = {"rotary_dim", NULL};
   static const char *const on_top[] = {"partial_rotary_factor", "rotary_pct",          "rope_pct",
                                        "rotary_percentage",     "rotary_emb_fraction", NULL};
   rs_model *model = hf->model;
   if (model->rotary_dim > 0) return;
-  const rs_node *part = rs_hf_latent_part(hf) != NULL ? rs_hf_latent_part(hf) : rs_hf_first(hf->root, rotary);
+  const rs_node *part =
+      rs_hf_latent_part(hf) != NULL ? rs_hf_latent_part(hf) : rs_hf_first(hf->root, RS_KEYS("rotary_dim"));
   size_t given = rs_hf_count_of(hf, part, RS_HF_MOST_DIMS, known->rotary_dim);
-  const rs_node *inner = hf->rope != NULL ? rs_hf_first(hf->rope, in_rope) : NULL;
+  const rs_node *inner = hf->rope != NULL ? rs_hf_first(hf->rope, RS_KEYS("partial_rotary_factor")) : NULL;
   double fraction = known->rotary_fraction > 0 ? known->rotary_fraction : 1;
   fraction = rs_read_real(hf->problems, rs_hf_first(hf->root, on_top), 1e-6, 1, fraction);
   fraction = rs_read_real(hf->problems, inner, 1e-6, 1, fraction);
@@ -87,24 +87,22 @@ void rs_hf_read_rotary_dim(rs_hf_reader *hf, const rs_hf_family *known) {
 
 /* The base that the file gives these layers of their own, or NULL. */
 static const rs_node *own_base(const rs_hf_reader *hf) {
-  static const char *const local[] = {"rope_local_base_freq", "local_rope_theta", "swa_rope_theta", NULL};
-  static const char *const compressed[] = {"compress_rope_theta", NULL};
-  if (rs_hf_are_of(hf, RS_HF_LOCAL)) return rs_hf_first(hf->root, local);
-  return is_compressed(hf) ? rs_hf_first(hf->root, compressed) : NULL;
+  if (rs_hf_are_of(hf, RS_HF_LOCAL))
+    return rs_hf_first(hf->root, RS_KEYS("rope_local_base_freq", "local_rope_theta", "swa_rope_theta"));
+  return is_compressed(hf) ? rs_hf_first(hf->root, RS_KEYS("compress_rope_theta")) : NULL;
 }
 
 void rs_hf_read_theta(rs_hf_reader *hf, const rs_hf_family *known) {
-  static const char *const in_rope[] = {"rope_theta", NULL}, *const inner_bases[] = {"rope_theta", NULL};
   static const char *const on_top[] = {"rope_theta", "global_rope_theta", "rotary_emb_base", "rope_embedding_base",
                                        NULL};
   enum { COMPRESSED = 160000 }; /* DeepSeek-V4's class */
-  const rs_node *inner = hf->rope != NULL ? rs_hf_first(hf->rope, in_rope) : NULL, *own = own_base(hf);
+  const rs_node *inner = hf->rope != NULL ? rs_hf_first(hf->rope, RS_KEYS("rope_theta")) : NULL, *own = own_base(hf);
   const rs_node *attention = rs_node_get(hf->root, "attn_config"); /* DBRX's */
   const rs_node *top = rs_hf_first(hf->root, on_top);
   const rs_node *shared = rs_node_get(hf->root, "local_rope_theta"); /* null: local layers have that of all */
   bool apart = rs_hf_are_of(hf, RS_HF_LOCAL) && known->local_theta > 0 && (shared == NULL || rs_hf_present(shared));
   double theta = known->theta > 0 ? known->theta : 10000;
-  if (top == NULL && attention != NULL) top = rs_hf_first(attention, inner_bases);
+  if (top == NULL && attention != NULL) top = rs_hf_first(attention, RS_KEYS("rope_theta"));
   theta = apart               ? known->local_theta
           : is_compressed(hf) ? COMPRESSED
                               : rs_read_real(hf->problems, top, 1.000001, 1e300, theta);

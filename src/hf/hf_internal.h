@@ -36,6 +36,9 @@ const char *rs_hf_word(const rs_node *node);
 /* The first class that a file (its top) says it is of, as "LlamaForCausalLM"; "": it says none. */
 const char *rs_hf_class(const rs_node *top);
 
+/* Names of keys, as the readers take them. */
+#define RS_KEYS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 /* The first of `names` (ends at NULL) that is there and not null, or NULL. Borrows. */
 const rs_node *rs_hf_first(const rs_node *mapping, const char *const *names);
 

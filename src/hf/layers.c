@@ -43,11 +43,14 @@ static bool has_experts(rs_hf_file *file, size_t layer, size_t count) {
 
 /* Of the experts of all tokens, which are one: so many times the width of another, or a width of its own. */
 static size_t shared_width(rs_hf_file *file, size_t width) {
-  static const char *const counts[] = {"n_shared_experts", "moe_num_shared_experts", "num_shared_expert", NULL};
   const rs_hf_experts *row = &file->row->experts;
   const char *const own[] = {row->shared_width, NULL};
   if (row->shared_width != NULL) return rs_hf_needed(file, own);
-  return row->shared_counted ? rs_hf_count(file, counts, 0, row->shared) * width : 0;
+  return row->shared_counted
+             ? rs_hf_count(file, RS_KEYS("n_shared_experts", "moe_num_shared_experts", "num_shared_expert"), 0,
+                           row->shared) *
+                   width
+             : 0;
 }
 
 /* DeepSeek-V2 may choose among all, whatever its groups. */
@@ -77,20 +80,20 @@ static rs_experts read_experts(rs_hf_file *file, size_t width) {
   static const char *const used[] = {
       "num_experts_per_tok", "experts_per_token", "moe_k", "moe_topk", "ffn_config.moe_top_k", NULL};
   static const char *const groups[] = {"n_group", NULL}, *const groups_used[] = {"topk_group", NULL};
-  static const char *const scales[] = {"routed_scaling_factor", NULL}, *const limits[] = {"swiglu_limit", NULL};
-  static const char *const noises[] = {"router_jitter_noise", NULL};
   const rs_hf_experts *row = &file->row->experts;
   rs_experts experts = row->choice;
   experts.count = rs_hf_needed(file, counts);
   experts.used = rs_hf_needed(file, used);
   experts.normed = is_normed(file);
-  experts.scale = row->choice.scale > 0 ? rs_hf_real(file, scales, 1e-30, row->choice.scale) : 1;
+  experts.scale =
+      row->choice.scale > 0 ? rs_hf_real(file, RS_KEYS("routed_scaling_factor"), 1e-30, row->choice.scale) : 1;
   if (experts.groups > 0) {
     experts.groups = is_greedy(file) ? 0 : rs_hf_count(file, groups, 1, row->choice.groups);
     experts.groups_used = rs_hf_count(file, groups_used, 1, row->choice.groups_used);
   }
-  if (experts.mixed) experts.tolerance = 2 * rs_hf_real(file, noises, 0, row->choice.tolerance / 2);
-  if (experts.limit > 0) experts.limit = rs_hf_real(file, limits, 1e-6, row->choice.limit);
+  if (experts.mixed)
+    experts.tolerance = 2 * rs_hf_real(file, RS_KEYS("router_jitter_noise"), 0, row->choice.tolerance / 2);
+  if (experts.limit > 0) experts.limit = rs_hf_real(file, RS_KEYS("swiglu_limit"), 1e-6, row->choice.limit);
   experts.shared = shared_width(file, width);
   return experts;
 }

@@ -13,22 +13,21 @@ static void read_lengths(rs_hf_reader *hf, const rs_hf_family *known) {
   static const char *const maxima[] = {
       "max_position_embeddings", "n_positions",      "n_ctx", "max_seq_len", "seq_length", "max_target_positions",
       "max_sequence_length",     "model_max_length", NULL};
-  static const char *const sequences[] = {"seq_length", NULL};
   static const char *const originals[] = {"original_max_position_embeddings", "initial_context_length", NULL};
-  static const char *const inner_originals[] = {"original_max_position_embeddings", NULL};
   enum { GEMMA3_TRAINED = 32768 }; /* arXiv:2503.19786: trained at 32K; no field of the file says so */
   rs_model *model = hf->model;
   const char *method = model->published.method != NULL ? model->published.method->name : "";
   size_t most = rs_hf_count_of(hf, rs_hf_first(hf->root, maxima), RS_HF_MOST_TOKENS, known->length), trained = most;
   bool extended = strcmp(method, "yarn") == 0 || strcmp(method, "llama3") == 0 || strcmp(method, "longrope") == 0;
   if (extended && hf->rope != NULL) {
-    const rs_node *outer = rs_hf_first(hf->root, originals), *inner = rs_hf_first(hf->rope, inner_originals);
+    const rs_node *outer = rs_hf_first(hf->root, originals),
+                  *inner = rs_hf_first(hf->rope, RS_KEYS("original_max_position_embeddings"));
     bool top = rs_hf_present(rs_node_get(hf->root, originals[0])) || inner == NULL;
     trained =
         top ? rs_hf_count_of(hf, outer, RS_HF_MOST_TOKENS, most) : rs_hf_count_of(hf, inner, RS_HF_MOST_TOKENS, most);
   }
   if (strcmp(hf->family, "qwen") == 0) /* what its scaling is measured by; the other one is a buffer's */
-    trained = rs_hf_count_of(hf, rs_hf_first(hf->root, sequences), RS_HF_MOST_TOKENS, trained);
+    trained = rs_hf_count_of(hf, rs_hf_first(hf->root, RS_KEYS("seq_length")), RS_HF_MOST_TOKENS, trained);
   if (rs_hf_in_family(hf, "gemma3") && trained > GEMMA3_TRAINED) trained = GEMMA3_TRAINED;
   model->train_length = trained;
   model->max_length = most;
@@ -156,8 +155,7 @@ static bool is_params(rs_hf_reader *hf) {
 
 /* Query heads share key heads evenly. Falcon's num_kv_heads is of its newer classes alone, and not looked at. */
 static void check_key_heads(rs_hf_reader *hf) {
-  static const char *const names[] = {"num_key_value_heads", "n_kv_heads", NULL};
-  const rs_node *node = rs_hf_first(hf->root, names);
+  const rs_node *node = rs_hf_first(hf->root, RS_KEYS("num_key_value_heads", "n_kv_heads"));
   if (node == NULL || node->kind == RS_SEQUENCE || hf->model->heads == 0) return; /* a list: one a layer */
   size_t before = hf->problems->count, count = hf->model->heads;
   size_t keys = rs_read_count(hf->problems, node, 1, RS_HF_MOST_HEADS, 1);

@@ -165,8 +165,7 @@ static void read_choices(layer_rules *r) {
 static void read_windows(layer_rules *r) {
   static const char *const patterns[] = {"sliding_window_pattern", "_sliding_window_pattern",
                                          "global_attn_every_n_layers", NULL};
-  static const char *const windows[] = {"sliding_window", "window_size", NULL}, *const bounds[] = {"max_window_layers",
-                                                                                                   NULL};
+  static const char *const windows[] = {"sliding_window", "window_size", NULL};
   const rs_node *pattern = rs_hf_first(r->root, patterns), *local = rs_node_get(r->root, "local_attention");
   bool letters = strspn(rs_hf_word(pattern), "LG") > 0;
   /* transformers: a window that is null is none; one that is not there is the class's. */
@@ -179,19 +178,19 @@ static void read_windows(layer_rules *r) {
   if (rs_hf_present(local)) r->window = number_of(r, "local_attention", 2, 2) / 2; /* ModernBERT's has both sides */
   r->chunk = number_of(r, "attention_chunk_size", 1, chunked ? r->known.window : 0);
   r->cycle = letters ? pattern->text : NULL;
-  r->pattern =
-      letters ? strlen(pattern->text) : count_of(r, bounded ? bounds : patterns, bounded ? 0 : 1, r->known.pattern);
+  r->pattern = letters
+                   ? strlen(pattern->text)
+                   : count_of(r, bounded ? RS_KEYS("max_window_layers") : patterns, bounded ? 0 : 1, r->known.pattern);
   if (r->known.types == NULL && pattern != NULL) r->known.windows = RS_WINDOW_BUT_LAST; /* it speaks for itself */
 }
 
 static layer_rules read_rules(const rs_node *top) {
-  static const char *const counts[] = {"num_hidden_layers", "n_layer", "n_layers", "num_layers", NULL};
   enum { ROUNDS = 24 }; /* a multiple of the usual patterns */
   layer_rules r = {.root = rs_hf_text_config(top),
                    .problems = {.top = rs_hf_text_config(top)},
                    .known = rs_hf_family_of(rs_hf_model_type(top))};
   const rs_node *pattern = rs_node_get(r.root, "hybrid_override_pattern");
-  r.count = count_of(&r, counts, 1, 0);
+  r.count = count_of(&r, RS_KEYS("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 1, 0);
   r.counted = r.count > 0;
   if (!r.counted) r.count = ROUNDS;
   r.types = words_of(&r, "layer_types");

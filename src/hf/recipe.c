@@ -100,8 +100,7 @@ static void start_recipe(rs_hf_reader *hf, const char *method) {
 }
 
 static const char *rope_type_of(const rs_hf_reader *hf, const rs_node **node) {
-  static const char *const names[] = {"rope_type", "type", NULL};
-  *node = hf->rope != NULL ? rs_hf_first(hf->rope, names) : NULL;
+  *node = hf->rope != NULL ? rs_hf_first(hf->rope, RS_KEYS("rope_type", "type")) : NULL;
   const char *type = *node != NULL && (*node)->kind == RS_SCALAR ? (*node)->text : "default";
   type = rs_hf_rope_type_read(hf->family, type);
   bool sections = hf->rope != NULL && rs_hf_present(rs_node_get(hf->rope, "mrope_section"));
@@ -147,10 +146,9 @@ static void read_rope_recipe(rs_hf_reader *hf) {
 /* Ministral 3's temperature, beside any recipe: modeling_ministral3.py. */
 void rs_hf_read_temperature(rs_hf_reader *hf) {
   static const char *const betas[] = {"llama_4_scaling_beta", NULL};
-  static const char *const lengths[] = {"original_max_position_embeddings", NULL};
   bool inside = hf->rope != NULL && rs_hf_first(hf->rope, betas) != NULL;
   const rs_node *beta = rs_hf_first(inside ? hf->rope : hf->root, betas);
-  const rs_node *length = rs_hf_first(inside ? hf->rope : hf->root, lengths);
+  const rs_node *length = rs_hf_first(inside ? hf->rope : hf->root, RS_KEYS("original_max_position_embeddings"));
   if (beta == NULL || rs_hf_failed(hf)) return;
   if (length == NULL) rs_problem(hf->problems, beta, "needs original_max_position_embeddings beside it");
   double factor = rs_read_real(hf->problems, beta, 0, 1e6, 0),
@@ -172,15 +170,15 @@ static void read_buckets(rs_hf_reader *hf) {
 
 /* Llama 4's, of queries that are not turned. */
 static void read_bare(rs_hf_reader *hf, const rs_hf_family *known) {
-  static const char *const factors[] = {"attn_scale", NULL}, *const lengths[] = {"floor_scale", NULL};
   const char *tuned = rs_hf_word(rs_node_get(hf->root, "attn_temperature_tuning"));
   bool off = strcmp(tuned, "false") == 0 || strcmp(tuned, "0") == 0;
   start_recipe(hf, "nope");
   if (rs_hf_failed(hf) || !known->temperature || off) return;
   rs_hf_set_text(hf, "logit_scale", "llama4");
-  rs_hf_set_number(hf, "logit_scale_factor", rs_read_real(hf->problems, rs_hf_first(hf->root, factors), 0, 1e6, 0.1));
+  rs_hf_set_number(hf, "logit_scale_factor",
+                   rs_read_real(hf->problems, rs_hf_first(hf->root, RS_KEYS("attn_scale")), 0, 1e6, 0.1));
   rs_hf_set_number(hf, "logit_scale_length",
-                   (double)rs_hf_count_of(hf, rs_hf_first(hf->root, lengths), RS_HF_MOST_TOKENS, 8192));
+                   (double)rs_hf_count_of(hf, rs_hf_first(hf->root, RS_KEYS("floor_scale")), RS_HF_MOST_TOKENS, 8192));
 }
 
 /* The method that a word or flag of the file names, "rope" for rotation; NULL: none does. */
@@ -216,8 +214,7 @@ static const char *stated_method(rs_hf_reader *hf) {
 /* Baichuan's classes of 13B have ALiBi, those of 7B turn; the files differ in the width alone, and vLLM goes by that.
  */
 static bool is_baichuan_13b(const rs_hf_reader *hf) {
-  static const char *const widths[] = {"hidden_size", NULL};
-  const char *width = rs_hf_word(rs_hf_first(hf->root, widths));
+  const char *width = rs_hf_word(rs_hf_first(hf->root, RS_KEYS("hidden_size")));
   return strcmp(hf->family, "baichuan") == 0 && strcmp(rs_hf_class(hf->root), "BaichuanForCausalLM") == 0 &&
          *width != '\0' && strcmp(width, "4096") != 0;
 }

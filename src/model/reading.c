@@ -3,6 +3,7 @@
 #include "model/model.h"
 #include "tasks.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,4 +74,247 @@ void rs_reading_clear(rs_reading *reading) {
   free(reading->parts);
   free(reading->depths);
   *reading = (rs_reading){0};
+}
+
+/* ---- cut contexts ------------------------------------------------------------------------------------------------ */
+
+size_t rs_cut_window(const rs_cut *cut, size_t length) {
+  return length - 1 < cut->context - 1 + cut->step ? length : cut->context - 1 + cut->step;
+}
+
+/* Room of one thread. */
+typedef struct room {
+  const rs_cut *cut;
+  rs_pass *pass;
+  rs_examples examples; /* one sequence */
+  size_t window;        /* tokens that the pass reads */
+  int32_t *tokens, *targets;
+  double *losses; /* (window,) each */
+} room;
+
+static rs_status make_room(const rs_context *context, const rs_task *task, size_t length, room *r, rs_err *err) {
+  r->window = context->decoder.length;
+  RS_TRY(rs_examples_make(task, length, 1, &r->examples, err));
+  r->tokens = rs_alloc(r->window, sizeof *r->tokens, err);
+  r->targets = rs_alloc(r->window, sizeof *r->targets, err);
+  r->losses = rs_alloc(r->window, sizeof *r->losses, err);
+  if (r->tokens == NULL || r->targets == NULL || r->losses == NULL) return RS_MEMORY;
+  return rs_pass_create(context, 1, false, &r->pass, err);
+}
+
+static void clear_room(room *r) {
+  rs_pass_free(r->pass);
+  rs_examples_clear(&r->examples);
+  free(r->tokens);
+  free(r->targets);
+  free(r->losses);
+}
+
+/* The window from token `start` on; behind the end of the sequence stand tokens that nothing before them sees. */
+static void read_window(room *r, size_t start, double *losses) {
+  size_t length = r->examples.shape.length, first = r->cut->context - 1;
+  size_t tokens = length - start < r->window ? length - start : r->window;
+  bool any = false;
+  for (size_t t = 0; t < r->window; t++) {
+    bool asked = t >= first && t < tokens && r->examples.targets[start + t] != RS_NO_TARGET;
+    r->tokens[t] = t < tokens ? r->examples.tokens[start + t] : 0;
+    r->targets[t] = asked ? r->examples.targets[start + t] : RS_NO_TARGET;
+    any |= asked;
+  }
+  if (!any) return;
+  rs_batch batch = {.sequences = 1, .tokens = r->tokens, .targets = r->targets};
+  rs_forward(r->pass, &batch, &(rs_pass_out){.losses = r->losses});
+  for (size_t t = first; t < tokens; t++) losses[start + t] = r->losses[t];
+}
+
+static void read_sequence(room *r, rs_split split, size_t index, double *losses) {
+  size_t length = r->examples.shape.length;
+  rs_examples_draw(&r->examples, split, index, 0);
+  for (size_t t = 0; t < length; t++) losses[t] = NAN;
+  for (size_t start = 0; start + r->cut->context <= length; start += r->cut->step) read_window(r, start, losses);
+}
+
+static rs_status read_all_cut(const rs_context *context, const rs_task *task, rs_split split, size_t length,
+                              size_t sequences, const rs_cut *cut, double *losses, rs_err *err) {
+  rs_status status = RS_OK;
+#pragma omp parallel
+  {
+    room own = {.cut = cut};
+    rs_err why = {0};
+    rs_status ready = make_room(context, task, length, &own, &why);
+#pragma omp critical(rs_reading)
+    if (ready != RS_OK && status == RS_OK) status = rs_fail(err, ready, "%s", why.message);
+#pragma omp barrier
+#pragma omp for schedule(dynamic, 1)
+    for (size_t i = 0; i < sequences; i++)
+      if (status == RS_OK) read_sequence(&own, split, i, losses + i * own.examples.answers);
+    clear_room(&own);
+  }
+  return status;
+}
+
+rs_status rs_cut_losses(const rs_context *context, const rs_task *task, rs_split split, size_t length, size_t sequences,
+                        const rs_cut *cut, double **losses, rs_err *err) {
+  rs_example_shape shape;
+  *losses = NULL;
+  RS_TRY(task->kind->shape(task->state, length, &shape, err));
+  if (context->transformer->shape.form != RS_DECODER)
+    return rs_fail(err, RS_UNSUPPORTED, "contexts are cut for decoders alone");
+  *losses = rs_alloc(sequences * shape.length, sizeof **losses, err);
+  if (*losses == NULL) return RS_MEMORY;
+  rs_status status = read_all_cut(context, task, split, length, sequences, cut, *losses, err);
+  if (status == RS_OK) return RS_OK;
+  free(*losses);
+  *losses = NULL;
+  return status;
+}
+
+/* ---- rows of a block --------------------------------------------------------------------------------------------- */
+
+rs_status rs_block_check(const rs_shape *shape, size_t block, rs_err *err) {
+  if (block >= shape->decoder.count)
+    return rs_fail(err, RS_DOMAIN, "layer %zu: the model has %zu (0 to %zu)", block, shape->decoder.count,
+                   shape->decoder.count - 1);
+  const rs_head_shape *heads = &shape->decoder.blocks[block].attention;
+  if (heads->qk_norm_turned && heads->qk_norm.kind == RS_NORM_RMS)
+    return rs_fail(err, RS_UNSUPPORTED,
+                   "layer %zu: queries and keys get weights behind the rotation: no rows before it have its scores",
+                   block);
+  return RS_OK;
+}
+
+void rs_block_sinks(const rs_transformer *transformer, size_t block, double *sinks) {
+  const rs_head_shape *shape = &transformer->shape.decoder.blocks[block].attention;
+  size_t place = transformer->places->decoder.blocks[block].attention.sinks;
+  for (size_t h = 0; h < shape->heads && shape->sinks; h++)
+    sinks[h] = transformer->format == RS_F64 ? ((const double *)transformer->values)[place + h]
+                                             : (double)((const float *)transformer->values)[place + h];
+}
+
+rs_given_rows rs_block_head(const rs_head_shape *shape, size_t head, const double *q, const double *k,
+                            const double *sinks) {
+  size_t dims = shape->head_dim, shared = head / (shape->heads / shape->kv_heads);
+  double scale = shape->score_scale;
+  return (rs_given_rows){
+      .q = q + head * dims,
+      .k = k + shared * dims,
+      .q_step = shape->heads * dims,
+      .k_step = shape->kv_heads * dims,
+      .factor = scale != 0 ? scale * sqrt((double)dims) : 1,
+      .rule = {.soft_cap = shape->soft_cap, .sinks = shape->sinks, .learned_sink = shape->sinks ? sinks[head] : 0}};
+}
+
+static rs_status check_text(const rs_transformer *t, const int32_t *tokens, size_t length, rs_err *err) {
+  if (t->shape.form != RS_DECODER)
+    return rs_fail(err, RS_UNSUPPORTED, "the model is no decoder: no text alone gives its blocks what they read");
+  for (size_t n = 0; n < length; n++)
+    if (tokens[n] < 0 || (size_t)tokens[n] >= t->shape.vocabulary)
+      return rs_fail_on(err, RS_INPUT, "tokens", "token %zu (from 0) is %d, the vocabulary has %zu", n, (int)tokens[n],
+                        t->shape.vocabulary);
+  return RS_OK;
+}
+
+rs_status rs_read_block(const rs_transformer *transformer, const int32_t *tokens, size_t length, size_t block,
+                        double *q, double *k, rs_err *err) {
+  const rs_batch batch = {.sequences = 1, .tokens = tokens};
+  const rs_pass_out out = {.block = block, .q = q, .k = k};
+  rs_context *context;
+  rs_pass *pass;
+  RS_TRY(rs_block_check(&transformer->shape, block, err));
+  RS_TRY(check_text(transformer, tokens, length, err));
+  RS_TRY(rs_context_create(transformer, NULL, length, 0, NULL, &context, err));
+  rs_status status = rs_pass_create(context, 1, false, &pass, err);
+  if (status == RS_OK) rs_forward(pass, &batch, &out);
+  if (status == RS_OK) rs_pass_free(pass);
+  rs_context_free(context);
+  return status;
+}
+
+/* ---- rows of a task ---------------------------------------------------------------------------------------------- */
+
+struct rs_block_reader {
+  const rs_context *context;
+  rs_pass *pass;
+  rs_examples examples;  /* one sequence */
+  int32_t *targets;      /* (A,) */
+  double *q, *k;         /* (L, H, D), (L, K, D) of the widest block */
+  double *sinks;         /* (H,) learned by the block that was read last, where it has such */
+  const rs_block *block; /* that was read last */
+};
+
+/* ---- room -------------------------------------------------------------------------------------------------------- */
+
+static rs_status make_reader(rs_block_reader *reader, rs_err *err) {
+  const rs_stack *stack = &reader->context->transformer->shape.decoder;
+  size_t tokens = reader->context->decoder.length, queries = 0, keys = 0, most_heads = 0;
+  for (size_t b = 0; b < stack->count; b++) {
+    const rs_head_shape *heads = &stack->blocks[b].attention;
+    queries = heads->heads * heads->head_dim > queries ? heads->heads * heads->head_dim : queries;
+    keys = heads->kv_heads * heads->head_dim > keys ? heads->kv_heads * heads->head_dim : keys;
+    most_heads = heads->heads > most_heads ? heads->heads : most_heads;
+  }
+  reader->q = rs_alloc(tokens, queries * sizeof *reader->q, err);
+  reader->k = rs_alloc(tokens, keys * sizeof *reader->k, err);
+  reader->targets = rs_alloc(reader->examples.answers, sizeof *reader->targets, err);
+  reader->sinks = rs_alloc(most_heads, sizeof *reader->sinks, err);
+  bool whole = reader->q != NULL && reader->k != NULL && reader->sinks != NULL && reader->targets != NULL;
+  if (whole && reader->examples.task->kind->seeks) {
+    reader->examples.sought = rs_alloc(tokens, sizeof *reader->examples.sought, err);
+    whole = reader->examples.sought != NULL;
+  }
+  return whole ? RS_OK : RS_MEMORY;
+}
+
+rs_status rs_block_reader_create(const rs_context *context, const rs_task *task, size_t length,
+                                 rs_block_reader **reader, rs_err *err) {
+  rs_block_reader *fresh = rs_alloc(1, sizeof *fresh, err);
+  *reader = NULL;
+  if (fresh == NULL) return RS_MEMORY;
+  fresh->context = context;
+  rs_status status = rs_examples_make(task, length, 1, &fresh->examples, err);
+  if (status == RS_OK) status = rs_examples_fit(&fresh->examples, &context->transformer->shape, err);
+  if (status == RS_OK) status = make_reader(fresh, err);
+  if (status == RS_OK) status = rs_pass_create(context, 1, false, &fresh->pass, err);
+  if (status == RS_OK)
+    *reader = fresh;
+  else
+    rs_block_reader_free(fresh);
+  return status;
+}
+
+void rs_block_reader_free(rs_block_reader *reader) {
+  if (reader == NULL) return;
+  rs_pass_free(reader->pass);
+  rs_examples_clear(&reader->examples);
+  free(reader->targets);
+  free(reader->q);
+  free(reader->k);
+  free(reader->sinks);
+  free(reader);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+/* Targets that are no needles seek none. */
+static void keep_needles(const rs_examples *examples) {
+  unsigned needles = rs_task_needles(examples->task->kind);
+  for (size_t t = 0; t < examples->shape.length && examples->sought != NULL; t++)
+    if (examples->targets[t] == RS_NO_TARGET || (needles >> examples->parts[t] & 1) == 0)
+      examples->sought[t] = RS_NO_NEEDLE;
+}
+
+void rs_block_reader_read(rs_block_reader *reader, rs_split split, uint64_t index, size_t block) {
+  reader->block = &reader->context->transformer->shape.decoder.blocks[block];
+  rs_examples_draw(&reader->examples, split, index, 0);
+  keep_needles(&reader->examples);
+  rs_block_sinks(reader->context->transformer, block, reader->sinks);
+  rs_batch batch = rs_examples_batch(&reader->examples, 0, 1, reader->targets);
+  rs_pass_out out = {.block = block, .q = reader->q, .k = reader->k};
+  rs_forward(reader->pass, &batch, &out);
+}
+
+rs_given_rows rs_block_reader_head(const rs_block_reader *reader, size_t head) {
+  rs_given_rows rows = rs_block_head(&reader->block->attention, head, reader->q, reader->k, reader->sinks);
+  rows.sought = reader->examples.sought;
+  return rows;
 }
