@@ -33,7 +33,7 @@ static void expect_page(const char *const *words, const char *silent) {
 Test(report_words, lengths__in_the_largest_unit_that_is_whole) {
   static const struct {
     const char *least, *most, *words;
-  } cases[] = {{"1024", "1048576", " from 1k to 1M tokens"},      {"1000", "1572864", " from 1000 to 1536k tokens"},
+  } cases[] = {{"1024", "1048576", " from 1k to 1M tokens"},      {"1000", "1572864", " from 1000 to 1.5M tokens"},
                {"1025", "3145728", " from 1025 to 3M tokens"},    {"1", "1023", " from 1 to 1023 tokens"},
                {"512", "1048577", " from 512 to 1048577 tokens"}, {"2048", "2048", "</b> at 2k tokens"}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {

@@ -35,7 +35,7 @@ const ropescope = (() => {
 
   function tokens(value) {
     const mega = 1048576;
-    if (value >= mega && value % mega === 0) return `${value / mega}M`;
+    if (value >= mega && value % (mega / 2) === 0) return `${value / mega}M`;
     if (value >= 1024 && value % 1024 === 0) return `${value / 1024}k`;
     return number(value);
   }

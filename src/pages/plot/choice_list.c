@@ -126,9 +126,8 @@ typedef struct listing {
 /* ---- one picture ------------------------------------------------------------------------------------------------- */
 
 static bool is_listed(const rs_plot_list *list, const char *name) {
-  for (size_t i = 0; i < list->count; i++) {
+  for (size_t i = 0; i < list->count; i++)
     if (strcmp(list->items[i].name, name) == 0) return true;
-  }
   return false;
 }
 
@@ -266,9 +265,8 @@ static rs_status add_file(listing *l, const rs_plot_file *file) {
 rs_status rs_plot_list_read(const rs_plot_data *data, double length, rs_plot_list *list, rs_plot_report *report,
                             rs_err *err) {
   listing l = {data, length, list, report, err};
-  for (size_t i = 0; i < data->count; i++) {
+  for (size_t i = 0; i < data->count; i++)
     if (data->files[i].table != NULL) RS_TRY(add_file(&l, &data->files[i]));
-  }
   return RS_OK;
 }
 
@@ -334,9 +332,8 @@ static rs_status check_only(const rs_plot_list *list, const rs_plot_options *opt
 }
 
 static bool is_chosen(const rs_plot_item *item, const rs_plot_options *options) {
-  for (size_t i = 0; i < options->only_count; i++) {
+  for (size_t i = 0; i < options->only_count; i++)
     if (is_meant(options->only[i], item)) return true;
-  }
   return options->only_count == 0 && (options->all || !item->plain);
 }
 

@@ -58,6 +58,7 @@ typedef struct rs_plot_column {
   bool log;
   bool sourced; /* its values are observed in queries and keys, and not in tables alone */
   bool tasked;  /* they are read from the task, whatever the source */
+  int better;   /* 1: higher, -1: lower, 0: neither is said */
   size_t place; /* its number in the table, once that is read */
 } rs_plot_column;
 
@@ -119,6 +120,9 @@ bool rs_plot_column_drawn(const rs_plot_column *column);
 
 /* True if `file` is one to draw: summary.csv, or one with an index column; and with a value column. */
 bool rs_plot_file_drawn(const rs_plot_file *file);
+
+/* Reads the table of `file` and where its columns are in it. RS_INPUT with file and line, RS_IO, RS_MEMORY. */
+rs_status rs_plot_table_read(rs_plot_file *file, rs_err *err);
 
 /* ---- cells: one CSV file ----------------------------------------------------------------------------------------- */
 

@@ -48,7 +48,7 @@ static rs_status find_columns(rs_plot_file *file, rs_err *err) {
   return RS_OK;
 }
 
-static rs_status read_table(rs_plot_file *file, rs_err *err) {
+rs_status rs_plot_table_read(rs_plot_file *file, rs_err *err) {
   char *text;
   size_t length;
   RS_TRY(rs_results_read(file->path, TABLE_LIMIT, &text, &length, err));
@@ -248,7 +248,7 @@ static rs_status note_twin(const rs_plot_file *file, rs_plot_report *report, rs_
 }
 
 rs_status rs_plot_cells_read(rs_plot_data *data, rs_plot_file *file, rs_plot_report *report, rs_err *err) {
-  RS_TRY(read_table(file, err));
+  RS_TRY(rs_plot_table_read(file, err));
   RS_TRY(find_keys(file, err));
   place_lines(data, file);
   RS_TRY(read_cells(data, file, err));
@@ -294,9 +294,8 @@ double rs_plot_row_x(const rs_plot_measure *measure, const rs_plot_cell *cell, s
 }
 
 static bool has_value(const rs_plot_measure *measure, const rs_plot_cell *cell) {
-  for (size_t row = cell->begin; row < cell->end; row++) {
+  for (size_t row = cell->begin; row < cell->end; row++)
     if (!isnan(measure->y[row]) && !isnan(rs_plot_row_x(measure, cell, row))) return true;
-  }
   return false;
 }
 

@@ -28,16 +28,14 @@ void rs_plot_data_clear(rs_plot_data *data) {
 }
 
 const rs_plot_column *rs_plot_column_of(const rs_plot_file *file, rs_plot_role role, size_t skip) {
-  for (size_t i = 0; i < file->count; i++) {
+  for (size_t i = 0; i < file->count; i++)
     if (file->columns[i].role == role && skip-- == 0) return &file->columns[i];
-  }
   return NULL;
 }
 
 const rs_plot_column *rs_plot_part_of(const rs_plot_file *file, rs_plot_part part) {
-  for (size_t i = 0; i < file->count; i++) {
+  for (size_t i = 0; i < file->count; i++)
     if (file->columns[i].role == RS_PLOT_INDEX && file->columns[i].part == part) return &file->columns[i];
-  }
   return NULL;
 }
 
@@ -59,9 +57,8 @@ const char *rs_plot_field(const rs_plot_file *file, size_t row, const rs_plot_co
 
 const rs_plot_column *rs_plot_x_of(const rs_plot_file *file) {
   const rs_plot_column *column = NULL;
-  for (size_t i = 0; (column = rs_plot_column_of(file, RS_PLOT_INDEX, i)) != NULL; i++) {
+  for (size_t i = 0; (column = rs_plot_column_of(file, RS_PLOT_INDEX, i)) != NULL; i++)
     if (column->part != RS_PLOT_MAP_PANEL) break;
-  }
   return column;
 }
 
@@ -79,9 +76,8 @@ bool rs_plot_column_drawn(const rs_plot_column *column) {
 
 /* A folder has tens of names, so a walk finds them. */
 rs_status rs_plot_names_add(rs_plot_names *names, const char *name, size_t *index, rs_err *err) {
-  for (*index = 0; *index < names->count; ++*index) {
+  for (*index = 0; *index < names->count; ++*index)
     if (strcmp(names->items[*index], name) == 0) return RS_OK;
-  }
   RS_TRY(RS_GROW(names->items, &names->capacity, names->count + 1, err));
   names->items[names->count] = rs_strdup(name, err);
   if (names->items[names->count] == NULL) return RS_MEMORY;
@@ -163,7 +159,8 @@ static rs_status read_column(const rs_node *node, const char *where, rs_plot_col
   static const char *const parts[RS_PLOT_PARTS] = {"",        "x",        "y",     "panel", "mark", "bin_end",
                                                    "samples", "category", "strip", "mass",  "low",  "high"};
   static const char *const axes[] = {"linear", "log"}, *const readings[] = {"", "source", "task"};
-  size_t role, part, axis, reads;
+  static const char *const sides[] = {"lower", "", "higher"};
+  size_t role, part, axis, reads, side;
   RS_TRY(read_text(node, where, "name", NULL, &column->name, err));
   RS_TRY(read_text(node, where, "unit", "", &column->unit, err));
   RS_TRY(read_text(node, where, "summary", "", &column->summary, err));
@@ -171,11 +168,13 @@ static rs_status read_column(const rs_node *node, const char *where, rs_plot_col
   RS_TRY(read_word(node, where, "map", "", parts, RS_COUNT(parts), &part, err));
   RS_TRY(read_word(node, where, "axis", "linear", axes, RS_COUNT(axes), &axis, err));
   RS_TRY(read_word(node, where, "reads", "", readings, RS_COUNT(readings), &reads, err));
+  RS_TRY(read_word(node, where, "better", "", sides, RS_COUNT(sides), &side, err));
   column->role = (rs_plot_role)role;
   column->part = (rs_plot_part)part;
   column->log = axis == 1;
   column->sourced = reads == 1;
   column->tasked = reads == 2;
+  column->better = (int)side - 1;
   return RS_OK;
 }
 

@@ -17,13 +17,11 @@ rs_status rs_plot_ranks_read(const double *numbers, size_t count, rs_arena *memo
   size_t kept = 0, unique = 0;
   *ranks = (rs_plot_ranks){.items = rs_arena_take(memory, count, sizeof *ranks->items)};
   RS_TRY(rs_arena_check(memory, err));
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; i++)
     if (!isnan(numbers[i])) ranks->items[kept++] = numbers[i];
-  }
   qsort(ranks->items, kept, sizeof *ranks->items, compare_numbers);
-  for (size_t i = 0; i < kept; i++) {
+  for (size_t i = 0; i < kept; i++)
     if (unique == 0 || ranks->items[i] != ranks->items[unique - 1]) ranks->items[unique++] = ranks->items[i];
-  }
   ranks->count = unique;
   return RS_OK;
 }
@@ -127,9 +125,8 @@ static rs_plot_point merge(const sample *samples, size_t count) {
 
 /* True if two samples of one cell share a point. */
 static bool is_folded(const sample *samples, size_t count) {
-  for (size_t i = 1; i < count; i++) {
+  for (size_t i = 1; i < count; i++)
     if (samples[i].cell == samples[i - 1].cell) return true;
-  }
   return false;
 }
 
@@ -166,9 +163,8 @@ static bool has_trend(const rs_plot_series *series) {
 }
 
 static bool all_gaps(const rs_plot_point *points, size_t count) {
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; i++)
     if (!isnan(points[i].y)) return false;
-  }
   return true;
 }
 
@@ -305,9 +301,8 @@ static rs_status find_ranks(const place *places, size_t count, rs_plot_map *map,
 /* Appends the methods in this state, rising. */
 static size_t list_methods(const unsigned char *states, size_t all, unsigned char state, size_t *methods) {
   size_t count = 0;
-  for (size_t m = 0; m < all; m++) {
+  for (size_t m = 0; m < all; m++)
     if (states[m] == state) methods[count++] = m;
-  }
   return count;
 }
 

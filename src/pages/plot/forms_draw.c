@@ -134,9 +134,8 @@ enum { MOST_CATEGORIES = 512 }; /* rows; further ones have no place */
 /* One more than the largest x. */
 static size_t count_categories(const rs_plot_set *set) {
   double largest = -1;
-  for (size_t s = 0; s < set->count; s++) {
+  for (size_t s = 0; s < set->count; s++)
     if (set->series[s].count > 0) largest = fmax(largest, set->series[s].points[set->series[s].count - 1].x);
-  }
   return (size_t)fmin(largest + 1, MOST_CATEGORIES);
 }
 

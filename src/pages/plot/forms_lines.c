@@ -195,9 +195,8 @@ static rs_status fill_grid(grid *g, rs_err *err) {
   g->spots = rs_arena_take(&g->memory, g->count * g->places, sizeof *g->spots);
   RS_TRY(rs_arena_check(&g->memory, err));
   for (size_t s = 0; s < g->count; s++) filled += g->series[s].count > 0;
-  for (size_t s = 0; s < g->count; s++) {
+  for (size_t s = 0; s < g->count; s++)
     if (g->series[s].count > 0) fill_row(g, s, rank++, filled);
-  }
   return RS_OK;
 }
 
@@ -216,9 +215,8 @@ static size_t next_spot(const grid *g, size_t series, size_t from) {
  * and both of enough samples. */
 static bool joined(const grid *g, size_t series, size_t a, size_t b) {
   if (b >= g->places || spot_at(g, series, a)->few || spot_at(g, series, b)->few) return false;
-  for (size_t i = a + 1; i < b; i++) {
+  for (size_t i = a + 1; i < b; i++)
     if (spot_at(g, series, i)->gap) return false;
-  }
   return !g->x->rail || spot_at(g, series, a)->x[0] >= g->x->base;
 }
 
@@ -233,18 +231,16 @@ static size_t stretch_end(const grid *g, size_t series, size_t a) {
 
 static bool same_spot(const spot *a, const spot *b) {
   if (a->count != b->count) return false;
-  for (size_t i = 0; i < a->count; i++) {
+  for (size_t i = 0; i < a->count; i++)
     if (fabs(a->x[i] - b->x[i]) > NEAR || fabs(a->y[i] - b->y[i]) > NEAR) return false;
-  }
   return true;
 }
 
 /* Which series run through this spot of `series`, as bits; itself included. Beyond 64 series nobody takes turns. */
 static uint64_t twins_at(const grid *g, size_t series, size_t place) {
   uint64_t bits = 0;
-  for (size_t t = 0; t < g->count && t < 64; t++) {
+  for (size_t t = 0; t < g->count && t < 64; t++)
     if (same_spot(spot_at(g, series, place), spot_at(g, t, place))) bits |= (uint64_t)1 << t;
-  }
   return series < 64 ? bits : 0;
 }
 
@@ -283,15 +279,13 @@ static void add_edge(const grid *g, size_t series, size_t i, size_t last, bool u
 
 static void draw_band(const grid *g, size_t series, size_t a, size_t b, uint32_t colour) {
   bool seen = false;
-  for (size_t i = a; i <= b; i = next_spot(g, series, i + 1)) {
+  for (size_t i = a; i <= b; i = next_spot(g, series, i + 1))
     if (spot_at(g, series, i)->low - spot_at(g, series, i)->high >= NEAR) seen = true;
-  }
   if (!seen) return;
   rs_plot_shape_add(g->picture, RS_PLOT_AREA, colour, 0)->opacity = BAND_OPACITY;
   for (size_t i = a; i <= b; i = next_spot(g, series, i + 1)) add_edge(g, series, i, b, true);
-  for (size_t i = b + 1; i-- > a;) {
+  for (size_t i = b + 1; i-- > a;)
     if (spot_at(g, series, i)->count > 0) add_edge(g, series, i, b, false);
-  }
 }
 
 static void draw_bands(const grid *g, size_t series) {

@@ -39,9 +39,8 @@ static double character_width(char byte) {
 
 double rs_plot_text_width(const char *text, size_t length, double size, bool bold) {
   double width = 0;
-  for (size_t i = 0; i < length; i++) {
+  for (size_t i = 0; i < length; i++)
     if (!is_continuation(text[i])) width += character_width(text[i]);
-  }
   return width * size * (bold ? BOLD : 1);
 }
 

@@ -6,9 +6,12 @@
 #include "report.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <nettle/base64.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 /* Made of report.js. */
 extern const unsigned char rs_report_script[];
@@ -47,61 +50,37 @@ static rs_status read_folders(reporter *r, const char *const *directories) {
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
 static void put_header(const reporter *r, const char *title) {
-  rs_text_puts(r->out, "<header>\n<h1>");
-  rs_xml_escape(title, r->out);
-  rs_text_puts(r->out, "</h1>\n<nav aria-label=\"Parts\"><a href=\"#asked\">Words</a> <a href=\"#table\">Table</a> "
-                       "<a href=\"#charts\">Charts</a> <a href=\"#files\">Files</a></nav>\n</header>\n<main>\n");
+  report_put(
+      r->out,
+      "<header>\n<h1>%s</h1>\n<nav aria-label=\"Parts\"><a href=\"#asked\">Words</a> <a href=\"#table\">Table</a> "
+      "<a href=\"#charts\">Charts</a> <a href=\"#files\">Files</a></nav>\n</header>\n<main>\n",
+      title);
 }
 
-/* A set that lacks cells says so before anything else. */
-static rs_status put_incomplete(const reporter *r, const report_results *folder) {
-  rs_text words = {0};
-  rs_status status = rs_results_incomplete(folder->directory, &words, r->err);
-  if (status == RS_OK && words.length > 0)
-    rs_text_printf(r->out, "<p><strong>%s</strong></p>\n", rs_text_string(&words));
-  rs_text_clear(&words);
-  return status;
-}
-
-static rs_status put_words(const reporter *r) {
+static void put_words(const reporter *r) {
   rs_text_puts(r->out, "<section id=\"asked\">\n<h2>What was asked, and what came out</h2>\n");
   if (r->count > 1) rs_text_printf(r->out, "<p>%zu folders of results stand side by side.</p>\n", r->count);
   for (size_t i = 0; i < r->count; i++) {
-    if (r->count > 1) {
-      rs_text_puts(r->out, "<h3>");
-      rs_xml_escape(r->folders[i].label, r->out);
-      rs_text_puts(r->out, "</h3>\n");
-    }
-    RS_TRY(put_incomplete(r, &r->folders[i]));
+    const char *incomplete = r->folders[i].data.incomplete; /* is said before anything else */
+    if (r->count > 1) report_put(r->out, "<h3>%s</h3>\n", r->folders[i].label);
+    if (*incomplete != '\0') report_put(r->out, "<p><strong>%s</strong></p>\n", incomplete);
     report_asked(&r->folders[i], r->out);
     report_found(&r->folders[i], r->out);
   }
   rs_text_puts(r->out, "</section>\n");
-  return RS_OK;
-}
-
-static void put_config(const report_results *folder, rs_text *out) {
-  const char *config = report_member(&folder->manifest->root, "config");
-  rs_text_puts(out, "<details><summary>The config of ");
-  rs_xml_escape(folder->label, out);
-  rs_text_puts(out, ", resolved</summary>\n<pre>");
-  rs_xml_escape(config, out);
-  rs_text_puts(out, "</pre></details>\n");
 }
 
 static void put_origin(const reporter *r) {
   rs_text_puts(r->out, "<section id=\"made\">\n<h2>How this was made</h2>\n<ul>\n");
   for (size_t i = 0; i < r->count; i++) {
-    rs_text_puts(r->out, "<li>");
-    rs_xml_escape(r->folders[i].directory, r->out);
-    rs_text_puts(r->out, ": ropescope ");
-    rs_xml_escape(r->folders[i].version, r->out);
-    rs_text_puts(r->out, ", config with SHA-256 <code>");
-    rs_xml_escape(r->folders[i].sha, r->out);
-    rs_text_puts(r->out, "</code></li>\n");
+    const report_results *folder = &r->folders[i];
+    report_put(r->out, "<li>%s: ropescope %s, config with SHA-256 <code>%s</code></li>\n", folder->directory,
+               report_member(folder->root, "version"), folder->data.config);
   }
   rs_text_puts(r->out, "</ul>\n");
-  for (size_t i = 0; i < r->count; i++) put_config(&r->folders[i], r->out);
+  for (size_t i = 0; i < r->count; i++)
+    report_put(r->out, "<details><summary>The config of %s, resolved</summary>\n<pre>%s</pre></details>\n",
+               r->folders[i].label, report_member(r->folders[i].root, "config"));
   if (r->charts)
     rs_text_puts(r->out, "<p class=\"soft\">Charts are drawn by dygraphs, which is part of this page under the MIT "
                          "licence; its source text holds the terms.</p>\n");
@@ -110,10 +89,38 @@ static void put_origin(const reporter *r) {
 
 /* ---- charts ------------------------------------------------------------------------------------------------------ */
 
+/* Appends `bytes` (length,) compressed by gzip (RFC 1952), as base64 (RFC 4648, section 4): a page has room for letters
+ * alone. The same bytes give the same text. */
+static rs_status pack(const char *bytes, size_t length, rs_text *out, rs_err *err) {
+  enum { GZIP = 16 + MAX_WBITS, MEMORY = 8 };
+  z_stream stream = {0};
+  rs_arena memory = {0};
+  if (length > UINT_MAX / 2) return rs_fail(err, RS_INTERNAL, "too many bytes for a page");
+  if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+    return rs_fail(err, RS_MEMORY, "out of memory for the compression of a page");
+  size_t room = deflateBound(&stream, (uLong)length);
+  unsigned char *packed = rs_arena_take(&memory, room, 1);
+  char *letters = rs_arena_take(&memory, BASE64_ENCODE_RAW_LENGTH(room), 1);
+  rs_status status = rs_arena_check(&memory, err);
+  stream.next_in = (unsigned char *)(uintptr_t)bytes; /* zlib does not write there */
+  stream.avail_in = (unsigned)length;
+  stream.next_out = packed;
+  stream.avail_out = (unsigned)room;
+  if (status == RS_OK && deflate(&stream, Z_FINISH) != Z_STREAM_END)
+    status = rs_fail(err, RS_INTERNAL, "zlib did not end");
+  if (status == RS_OK) {
+    base64_encode_raw(letters, stream.total_out, packed);
+    rs_text_add(out, letters, BASE64_ENCODE_RAW_LENGTH(stream.total_out));
+  }
+  (void)deflateEnd(&stream);
+  rs_arena_clear(&memory);
+  return status;
+}
+
 static rs_status put_packed(const reporter *r, const char *kind, size_t folder, size_t index, const char *bytes,
                             size_t length) {
   rs_text_printf(r->out, "<script type=\"application/gzip\" id=\"%s-%zu-%zu\">", kind, folder, index);
-  rs_status status = report_pack(bytes, length, r->out, r->err);
+  rs_status status = pack(bytes, length, r->out, r->err);
   rs_text_puts(r->out, "</script>\n");
   return status;
 }
@@ -138,9 +145,8 @@ static void put_pictures(const reporter *r, size_t folder, const rs_plot_views *
     rs_text_puts(r->out, "<figure class=\"card still\">\n");
     rs_text_puts(r->out, views->items[i].svg + strspn(views->items[i].svg, " \n"));
     rs_text_puts(r->out, "<figcaption>");
-    if (r->count > 1) rs_xml_escape(r->folders[folder].label, r->out), rs_text_puts(r->out, ": ");
-    rs_xml_escape(views->items[i].name, r->out);
-    rs_text_puts(r->out, "</figcaption>\n</figure>\n");
+    if (r->count > 1) report_put(r->out, "%s: ", r->folders[folder].label);
+    report_put(r->out, "%s</figcaption>\n</figure>\n", views->items[i].name);
   }
 }
 
@@ -177,16 +183,15 @@ static rs_status put_file(const reporter *r, size_t folder, size_t index, const 
   if (path == NULL) return RS_MEMORY;
   rs_err why = {0};
   rs_status status = rs_results_read(path, RS_REPORT_CSV, &text, &length, &why);
-  rs_text_puts(r->out, "<li>");
-  rs_xml_escape(r->count > 1 ? path : name, r->out);
+  report_put(r->out, "<li>%s", r->count > 1 ? path : name);
   if (status == RS_OK) {
-    rs_text_printf(r->out, " <span class=\"soft\">(%zu bytes)</span> <a class=\"csv\" hidden data-name=\"", length);
-    rs_xml_escape(name, r->out);
-    rs_text_printf(r->out, "\" data-packed=\"csv-%zu-%zu\">download</a>", folder, index);
+    report_put(r->out,
+               " <span class=\"soft\">(%z bytes)</span> <a class=\"csv\" hidden data-name=\"%s\" "
+               "data-packed=\"csv-%z-%z\">download</a>",
+               length, name, folder, index);
     status = put_packed(r, "csv", folder, index, text, length);
   } else {
-    rs_text_puts(r->out, ": not in this page: ");
-    rs_xml_escape(why.message, r->out);
+    report_put(r->out, ": not in this page: %s", why.message);
     status = status != RS_IO || !is_left_out(path) ? rs_fail(r->err, status, "%s", why.message) : RS_OK;
   }
   rs_text_puts(r->out, "</li>\n");
@@ -198,9 +203,8 @@ static rs_status put_file(const reporter *r, size_t folder, size_t index, const 
 static rs_status put_files(const reporter *r) {
   rs_text_puts(r->out, "<section id=\"files\">\n<h2>The numbers, as CSV</h2>\n<ul>\n");
   for (size_t f = 0; f < r->count; f++) {
-    const rs_node *files = rs_node_get(&r->folders[f].manifest->root, "files");
-    for (size_t i = 0; files != NULL && i < files->count; i++)
-      RS_TRY(put_file(r, f, i, report_member(&files->items[i], "file")));
+    const rs_plot_data *data = &r->folders[f].data;
+    for (size_t i = 0; i < data->count; i++) RS_TRY(put_file(r, f, i, data->files[i].name));
   }
   rs_text_puts(r->out,
                "</ul>\n<noscript><p>The files are packed within this page; a script unpacks them.</p></noscript>\n"
@@ -234,7 +238,7 @@ static rs_status put_data(const reporter *r) {
 static rs_status write_page(reporter *r, const char *title) {
   rs_page_begin(r->out, title);
   put_header(r, title);
-  RS_TRY(put_words(r));
+  put_words(r);
   rs_text_puts(r->out, "<section id=\"table\">\n<h2>Summary</h2>\n");
   for (size_t i = 0; i < r->count; i++) report_sources(&r->folders[i], r->out);
   RS_TRY(report_table(r->folders, r->count, r->out, r->err));
@@ -258,7 +262,7 @@ rs_status rs_report_write(const char *const *directories, size_t count, bool sti
   rs_status status = r.folders != NULL ? read_folders(&r, directories) : RS_MEMORY;
   for (size_t i = 0; i < count && i < 3 && status == RS_OK; i++)
     rs_text_printf(&title, "%s%s", i > 0 ? ", " : "",
-                   *r.folders[i].name != '\0' ? r.folders[i].name : r.folders[i].label);
+                   *r.folders[i].data.name != '\0' ? r.folders[i].data.name : r.folders[i].label);
   if (count > 3) rs_text_printf(&title, " and %zu more", count - 3);
   if (status == RS_OK) status = rs_text_check(&title, err);
   if (status == RS_OK) status = write_page(&r, rs_text_string(&title));

@@ -2,34 +2,27 @@
 #ifndef ROPESCOPE_PAGES_REPORT_REPORT_H
 #define ROPESCOPE_PAGES_REPORT_REPORT_H
 
-#include "base/base.h"
-#include "io/io.h"
-
-/* ---- pack: bytes within a page ----------------------------------------------------------------------------------- */
-
-/* Appends `bytes` (length,) compressed by gzip (RFC 1952), as base64 (RFC 4648, section 4): a page has room for
- * letters alone. The same bytes give the same text. RS_MEMORY, RS_INTERNAL. */
-rs_status report_pack(const char *bytes, size_t length, rs_text *out, rs_err *err);
+#include "pages/plot/data.h"
 
 /* ---- results: what a report says of one folder: its manifest, and the means of its summary ----------------------- */
 
-/* A column of summary.csv. Text is borrowed from the manifest. */
+/* A column of summary.csv. */
 typedef struct report_column {
-  const char *name, *unit, *summary;
+  const rs_plot_column *is; /* borrowed */
+  const char *name;         /* its own */
   bool key, value;
-  bool sourced; /* observed in queries and keys, not in tables alone */
-  int better;   /* 1: higher, -1: lower, 0: neither is said */
-  size_t place; /* in the table */
-  bool varies;  /* a key that rows differ in */
-  bool any;     /* a value that some row has */
+  bool varies; /* a key that rows differ in */
+  bool any;    /* a value that some row has */
 } report_column;
 
 /* Rows of summary.csv that differ in the seed (and the number of the cell) alone. */
 typedef struct report_line {
+  const struct report_results *of;
   size_t row;       /* the first of them */
   double length;    /* tokens; NaN where the file has none */
   size_t rows, bad; /* how many they are, and how many of them failed */
-  double *means;    /* (columns,) of the rows that are ok; NaN: none has a value. A part of report_results.means. */
+  double *means;    /* (columns,) of the rows that are ok; NaN: none has a value */
+  size_t *counts;   /* (columns,) of those values */
 } report_line;
 
 /* Zero-initialise; release with report_results_clear, after a failure too. */
@@ -37,14 +30,14 @@ typedef struct report_results {
   rs_arena memory;       /* of columns, lines and means */
   const char *directory; /* borrowed */
   const char *label;     /* its last part, or all of it where that is another's too; borrowed */
-  rs_tree *manifest, *config;
-  const char *name, *version, *sha; /* of the experiment, the program, the config; "" where not said. Borrowed. */
-  rs_table *table;                  /* summary.csv; NULL: there is none */
-  report_column *columns;           /* (count,) */
+  rs_plot_data data;
+  const rs_node *root;         /* of its manifest */
+  rs_tree *config;             /* NULL: it cannot be read */
+  const rs_plot_file *summary; /* NULL: there is none */
+  report_column *columns;      /* (count,) */
   size_t count;
   report_line *lines; /* (line_count,) in the order of the file */
   size_t line_count;
-  double *means;
   double longest; /* length of lines, tokens; NaN: none */
 } report_results;
 
@@ -64,8 +57,8 @@ const char *report_member(const rs_node *node, const char *key);
 /* Appends a number to six digits. */
 void report_number(double value, rs_text *out);
 
-/* Appends 32768 as "32k" and 3000 as "3000". */
-void report_tokens(double tokens, rs_text *out);
+/* Appends `format` as HTML: each %s, a word, is escaped; %z is a number of things, and %% a sign of percents. */
+void report_put(rs_text *out, const char *format, ...);
 
 /* ---- sentences: what was asked and what came out, in sentences that the numbers bear out ------------------------- */
 

@@ -15,20 +15,13 @@ typedef struct listing {
   size_t count, written;
 } listing;
 
-static void put_code(const char *text, rs_text *out) {
-  rs_text_puts(out, "<b>");
-  rs_xml_escape(text, out);
-  rs_text_puts(out, "</b>");
-}
-
 static void add_name(listing *list, const char *name) {
   if (list->count++ >= MOST_NAMES) return;
-  if (list->written++ > 0) rs_text_puts(list->out, ", ");
-  put_code(name, list->out);
+  report_put(list->out, list->written++ > 0 ? ", <b>%s</b>" : "<b>%s</b>", name);
 }
 
 static void end_list(const listing *list) {
-  if (list->count > list->written) rs_text_printf(list->out, " and %zu more", list->count - list->written);
+  if (list->count > list->written) report_put(list->out, " and %z more", list->count - list->written);
 }
 
 /* Whether the field of `column` in the first row of line i stands in an earlier line. */
@@ -57,6 +50,11 @@ static size_t count_words(const report_results *results, const char *column) {
   return count;
 }
 
+/* Whether its values are read from sources or a task, not from tables alone. */
+static bool is_read(const report_column *column) {
+  return column->is->sourced || column->is->tasked;
+}
+
 static size_t count_seeds(const report_results *results) {
   size_t most = 0;
   for (size_t i = 0; i < results->line_count; i++)
@@ -73,12 +71,12 @@ static void put_lengths(const report_results *results, rs_text *out) {
   if (!isfinite(results->longest)) return;
   if (count > 1) {
     rs_text_printf(out, " at %zu lengths from ", count);
-    report_tokens(least, out);
+    rs_plot_tokens(least, out);
     rs_text_puts(out, " to ");
   } else {
     rs_text_puts(out, " at ");
   }
-  report_tokens(results->longest, out);
+  rs_plot_tokens(results->longest, out);
   rs_text_puts(out, " tokens");
 }
 
@@ -92,12 +90,12 @@ static void put_models(const report_results *results, rs_text *out) {
   double length;
   if (!rs_number_read(report_member(&models->items[0], "train_length"), &length)) return;
   rs_text_puts(out, ", whose trained length is ");
-  report_tokens(length, out);
+  rs_plot_tokens(length, out);
   rs_text_puts(out, " tokens");
 }
 
 static bool has_checkpoints(const report_results *results) {
-  const rs_node *list = rs_node_get(&results->manifest->root, "checkpoints");
+  const rs_node *list = rs_node_get(results->root, "checkpoints");
   return list != NULL && list->count > 0;
 }
 
@@ -105,10 +103,7 @@ static void put_question(const report_results *results, rs_text *out) {
   const char *description = results->config != NULL ? report_member(&results->config->root, "description") : "";
   size_t methods = count_words(results, "method"), seeds = count_seeds(results);
   rs_text_puts(out, "<p>");
-  if (*description != '\0') {
-    rs_xml_escape(description, out);
-    rs_text_puts(out, " ");
-  }
+  if (*description != '\0') report_put(out, "%s ", description);
   rs_text_printf(out, "Asked: what %s ", methods == 1 ? "this method does:" : "these methods do:");
   (void)put_words(results, "method", out);
   put_lengths(results, out);
@@ -129,7 +124,7 @@ static const char *origin_of(const char *kind) {
 
 static void put_source(const rs_node *source, rs_text *out) {
   const rs_node *caption = rs_node_get(source, "caption");
-  put_code(report_member(source, "name"), out);
+  report_put(out, "<b>%s</b>", report_member(source, "name"));
   for (size_t i = 0; caption != NULL && caption->kind == RS_SEQUENCE && i < caption->count; i++) {
     rs_text_puts(out, i == 0 ? " (" : ", ");
     if (caption->items[i].kind == RS_SCALAR) rs_xml_escape(caption->items[i].text, out);
@@ -155,7 +150,7 @@ static void put_sources(const rs_node *sources, const char *origin, rs_text *out
 }
 
 void report_sources(const report_results *results, rs_text *out) {
-  const rs_node *sources = rs_node_get(&results->manifest->root, "sources");
+  const rs_node *sources = rs_node_get(results->root, "sources");
   for (size_t i = 0; sources != NULL && sources->kind == RS_SEQUENCE && i < sources->count; i++) {
     const rs_node *caption = rs_node_get(&sources->items[i], "caption");
     if (caption == NULL || caption->kind != RS_SEQUENCE || caption->count == 0) continue;
@@ -169,7 +164,7 @@ static void put_tables_alone(const report_results *results, rs_text *out) {
   listing list = {.out = out};
   for (size_t i = 0; i < results->count; i++) {
     const report_column *column = &results->columns[i];
-    if (!column->value || !column->any || column->sourced) continue;
+    if (!column->value || !column->any || is_read(column)) continue;
     if (list.count == 0) rs_text_puts(out, "Computed from the encoding alone, whatever the heads hold: ");
     add_name(&list, column->name);
   }
@@ -179,15 +174,12 @@ static void put_tables_alone(const report_results *results, rs_text *out) {
 
 static void put_origins(const report_results *results, rs_text *out) {
   static const char *const kinds[] = {"model", "tensors", ""};
-  const rs_node *root = &results->manifest->root, *sources = rs_node_get(root, "sources");
+  const rs_node *sources = rs_node_get(results->root, "sources");
   rs_text_puts(out, "<p>");
   if (has_checkpoints(results)) {
-    const char *task = report_member(rs_node_get(root, "task"), "name");
+    const char *task = report_member(rs_node_get(results->root, "task"), "name");
     rs_text_puts(out, "What reads the text here are <em>trained models</em> (checkpoints)");
-    if (*task != '\0') {
-      rs_text_puts(out, ", on the task ");
-      put_code(task, out);
-    }
+    if (*task != '\0') report_put(out, ", on the task <b>%s</b>", task);
     rs_text_puts(out, ". ");
   }
   for (size_t i = 0; sources != NULL && sources->kind == RS_SEQUENCE && i < RS_COUNT(kinds); i++)
@@ -212,7 +204,7 @@ static bool is_told(const report_results *results, size_t row) {
 }
 
 static void put_failures(const report_results *results, rs_text *out) {
-  size_t bad = 0, told = 0, rows = results->table->rows;
+  size_t bad = 0, told = 0, rows = results->summary->table->rows;
   for (size_t i = 0; i < rows; i++) bad += is_bad(results, i);
   if (report_column_find(results, "status") == NULL) return;
   if (bad == 0) {
@@ -225,21 +217,15 @@ static void put_failures(const report_results *results, rs_text *out) {
   for (size_t i = 0; i < rows && told < MOST_MESSAGES; i++) {
     if (!is_bad(results, i) || is_told(results, i)) continue;
     told++;
-    rs_text_puts(out, "<li>");
-    put_code(report_field(results, "method", i), out);
-    rs_text_puts(out, " at ");
-    rs_xml_escape(report_field(results, "length_tokens", i), out);
-    rs_text_puts(out, " tokens (");
-    rs_xml_escape(report_field(results, "status", i), out);
-    rs_text_puts(out, "): ");
-    rs_xml_escape(report_field(results, "message", i), out);
-    rs_text_puts(out, "</li>\n");
+    report_put(out, "<li><b>%s</b> at %s tokens (%s): %s</li>\n", report_field(results, "method", i),
+               report_field(results, "length_tokens", i), report_field(results, "status", i),
+               report_field(results, "message", i));
   }
   rs_text_puts(out, "</ul>\n");
 }
 
 void report_asked(const report_results *results, rs_text *out) {
-  if (results->table == NULL || results->table->rows == 0) {
+  if (results->summary == NULL || results->summary->table->rows == 0) {
     rs_text_puts(out, "<p>There is no summary of this folder.</p>\n");
     return;
   }
@@ -300,33 +286,22 @@ static void put_holders(const report_results *results, size_t column, size_t fir
 static void put_value(const report_column *column, double value, rs_text *out) {
   rs_text_puts(out, " (");
   report_number(value, out);
-  if (*column->unit != '\0' && strcmp(column->unit, "1") != 0) {
-    rs_text_puts(out, " ");
-    rs_xml_escape(column->unit, out);
-  }
+  if (*rs_plot_unit(column->is->unit) != '\0') report_put(out, " %s", column->is->unit);
   rs_text_puts(out, ")");
 }
 
 static void put_place(const report_results *results, size_t first, bool sourced, rs_text *out) {
   size_t row = results->lines[first].row;
   const char *source = report_field(results, "source", row);
-  if (count_words(results, "model") > 1) {
-    rs_text_puts(out, ", ");
-    rs_xml_escape(report_field(results, "model", row), out);
-  }
-  if (sourced && *source != '\0') {
-    rs_text_puts(out, ", ");
-    rs_xml_escape(source, out);
-  }
+  if (count_words(results, "model") > 1) report_put(out, ", %s", report_field(results, "model", row));
+  if (sourced && *source != '\0') report_put(out, ", %s", source);
 }
 
 static void put_metric(const report_results *results, size_t index, size_t first, const ends *e, rs_text *out) {
   const report_column *column = &results->columns[index];
-  bool higher = column->better > 0;
-  rs_text_puts(out, "<li><b>");
-  rs_xml_escape(column->name, out);
-  rs_text_puts(out, "</b>");
-  put_place(results, first, column->sourced, out);
+  bool higher = column->is->better > 0;
+  report_put(out, "<li><b>%s</b>", column->name);
+  put_place(results, first, is_read(column), out);
   rs_text_printf(out, " (%s is better): ", higher ? "higher" : "lower");
   if (e->with > 1 && is_equal(e->low, e->high)) {
     rs_text_puts(out, "equal for all that have a value");
@@ -345,16 +320,15 @@ static void put_metric(const report_results *results, size_t index, size_t first
     rs_text_puts(out, "; no value: ");
     put_holders(results, index, first, NAN, out);
   }
-  rs_text_puts(out, ". <span class=\"soft\">");
-  rs_xml_escape(column->summary, out);
-  rs_text_puts(out, ".</span></li>\n");
+  report_put(out, ". <span class=\"soft\">%s.</span></li>\n", column->is->summary);
 }
 
 /* Whether an earlier line stands for the same comparison. What tables alone give is the same for all sources. */
 static bool is_compared(const report_results *results, size_t column, size_t i) {
   for (size_t k = 0; k < i; k++) {
-    bool same = !results->columns[column].sourced && strcmp(report_field(results, "model", results->lines[i].row),
-                                                            report_field(results, "model", results->lines[k].row)) == 0;
+    bool same =
+        !is_read(&results->columns[column]) && strcmp(report_field(results, "model", results->lines[i].row),
+                                                      report_field(results, "model", results->lines[k].row)) == 0;
     if (results->lines[k].length == results->longest && (same || compares(results, k, i))) return true;
   }
   return false;
@@ -362,16 +336,16 @@ static bool is_compared(const report_results *results, size_t column, size_t i) 
 
 void report_found(const report_results *results, rs_text *out) {
   size_t items = 0;
-  for (size_t c = 0; c < results->count && results->table != NULL; c++) {
+  for (size_t c = 0; c < results->count; c++) {
     const report_column *column = &results->columns[c];
-    if (!column->value || !column->any || column->better == 0) continue;
+    if (!column->value || !column->any || column->is->better == 0) continue;
     for (size_t i = 0; i < results->line_count; i++) {
       if (results->lines[i].length != results->longest || is_compared(results, c, i)) continue;
       const ends e = find_ends(results, c, i);
       if (e.with == 0) continue;
       if (items++ == 0) {
         rs_text_puts(out, "<p>Came out at ");
-        report_tokens(results->longest, out);
+        rs_plot_tokens(results->longest, out);
         rs_text_puts(out, " tokens, by each metric of which one side is better:</p>\n<ul>\n");
       }
       put_metric(results, c, i, &e, out);

@@ -45,12 +45,11 @@ static void put_head(const heading *head, bool several, rs_text *out) {
   if (several) rs_text_puts(out, "<th scope=\"col\">results</th>");
   for (size_t i = 0; i < head->count; i++) {
     const report_column *column = head->items[i];
-    rs_text_puts(out, "<th scope=\"col\" title=\"");
-    rs_xml_escape(column->summary, out);
-    rs_text_puts(out, i < head->keys ? "\">" : "\" class=\"number\">");
+    report_put(out, "<th scope=\"col\" title=\"%s\"", column->is->summary);
+    rs_text_puts(out, i < head->keys ? ">" : " class=\"number\">");
     put_name(column->name, out);
-    if (column->better != 0)
-      rs_text_printf(out, " <small>(%s is better)</small>", column->better > 0 ? "higher" : "lower");
+    if (column->is->better != 0)
+      rs_text_printf(out, " <small>(%s is better)</small>", column->is->better > 0 ? "higher" : "lower");
     rs_text_puts(out, "</th>");
   }
   rs_text_puts(out, "<th scope=\"col\" class=\"number\" title=\"rows of summary.csv that the values are means of\">rows"
@@ -80,7 +79,7 @@ static void put_line(const report_results *folder, const report_line *line, cons
   rs_text_puts(out, "<tr data-length=\"");
   if (!isnan(line->length)) rs_text_number(out, line->length);
   rs_text_puts(out, line->length == folder->longest || isnan(folder->longest) ? "\">" : "\" hidden>");
-  if (several) rs_text_puts(out, "<td>"), rs_xml_escape(folder->label, out), rs_text_puts(out, "</td>");
+  if (several) report_put(out, "<td>%s</td>", folder->label);
   for (size_t i = 0; i < head->count; i++) (i < head->keys ? put_key : put_value)(folder, line, head->items[i], out);
   rs_text_printf(out, "<td class=\"number\">%zu", line->rows);
   if (line->bad > 0) rs_text_printf(out, " <b class=\"bad\">(%zu failed)</b>", line->bad);
