@@ -143,14 +143,7 @@ rs_status rs_pivot(const char *file, const rs_pivot_wanted *wanted, rs_text *tex
 
 /* What bounds a job. Operations are multiplications and additions, of all threads together; bytes are those that cross
  * the memory bus if nothing is cached, read and written. */
-typedef enum rs_limit {
-  RS_LIMIT_FMA_F32,
-  RS_LIMIT_FMA_F64,
-  RS_LIMIT_READ,
-  RS_LIMIT_COPY,
-  RS_LIMIT_SCALE, /* read, changed, and written in place */
-  RS_LIMITS
-} rs_limit;
+typedef enum rs_limit { RS_LIMIT_FMA_F32, RS_LIMIT_FMA_F64, RS_LIMIT_READ, RS_LIMIT_COPY, RS_LIMITS } rs_limit;
 
 /* "GFLOP/s" or "GB/s", of 10^9. */
 const char *rs_limit_unit(rs_limit limit);

@@ -124,35 +124,36 @@ rs_status rs_worker_prepare(rs_worker *worker, const rs_loaded_job *loaded, rs_e
 /* ---- rotation ---------------------------------------------------------------------------------------------------- */
 
 /* rot(x + embedded) of tokens [begin, end); x and embedded (end - begin, D), embedded may be NULL. */
-static const double *turn(const rs_worker *worker, rs_side side, size_t view, rs_range tokens, const double *x,
-                          const double *embedded) {
+static const double *rotate(const rs_worker *worker, rs_side side, size_t view, rs_range tokens, const double *x,
+                            const double *embedded) {
   const rs_loaded_job *loaded = worker->loaded;
   const rs_encoding *encoding = &loaded->encoding;
-  rs_turn_shape shape = {.tokens = tokens.end - tokens.begin,
-                         .heads = 1,
-                         .dims = loaded->dims,
-                         .pairs = encoding->rotary_dim / 2,
-                         .interleaved = encoding->pair_layout == RS_INTERLEAVED};
-  size_t count = shape.tokens * loaded->dims;
+  rs_row_turn turn = {.rows = tokens.end - tokens.begin,
+                      .width = loaded->dims,
+                      .pairs = encoding->rotary_dim / 2,
+                      .interleaved = encoding->pair_layout == RS_INTERLEAVED,
+                      .cosine = worker->cosine,
+                      .sine = worker->sine};
+  size_t count = turn.rows * turn.width;
   memcpy(worker->turned, x, count * sizeof *x);
   for (size_t i = 0; i < count && embedded != NULL; i++) worker->turned[i] += embedded[i];
-  if (loaded->job.mask.kind == RS_CROSS || shape.pairs == 0) return worker->turned;
+  if (loaded->job.mask.kind == RS_CROSS || turn.pairs == 0) return worker->turned;
   rs_encoding_turns(encoding, side, view, tokens.begin, tokens.end, worker->cosine, worker->sine);
-  rs_kernels_get()->rotate->turn_f64(&shape, worker->cosine, worker->sine, worker->turned);
+  rs_kernels_get()->net_f64->turn_rows(&turn, worker->turned, turn.width, worker->turned, turn.width);
   return worker->turned;
 }
 
 const double *rs_turn_query(const rs_worker *worker, size_t view, size_t query) {
   const rs_attention_job *job = &worker->loaded->job;
   size_t position = job->queries[query], first = query * job->encoding->head_dim;
-  return turn(worker, RS_QUERY_SIDE, view, (rs_range){position, position + 1}, job->q + first,
-              job->projection != NULL ? job->projection->q + first : NULL);
+  return rotate(worker, RS_QUERY_SIDE, view, (rs_range){position, position + 1}, job->q + first,
+                job->projection != NULL ? job->projection->q + first : NULL);
 }
 
 const double *rs_turn_keys(const rs_worker *worker, size_t view, size_t begin, size_t end, const double *keys) {
   const rs_attention_job *job = &worker->loaded->job;
-  return turn(worker, RS_KEY_SIDE, view, (rs_range){begin, end}, keys,
-              job->projection != NULL ? job->projection->k + begin * job->encoding->head_dim : NULL);
+  return rotate(worker, RS_KEY_SIDE, view, (rs_range){begin, end}, keys,
+                job->projection != NULL ? job->projection->k + begin * job->encoding->head_dim : NULL);
 }
 
 /* ---- keys -------------------------------------------------------------------------------------------------------- */

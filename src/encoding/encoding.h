@@ -568,17 +568,11 @@ void rs_encoding_rotate_token(const rs_encoding *encoding, rs_side side, size_t 
 
 /* What turns tokens [begin, end) of one side in `view`: cosine and sine (end - begin, R/2) of each pair at its
  * coordinate, in the encoding's precision, times amp and the token's gains. x is then rotated by (a, b) -> (a cosine -
- * b sine, a sine + b cosine) on each pair, as rs_rotate_kernel does. Before amp and gains they are within 1e-15 of the
+ * b sine, a sine + b cosine) on each pair, as rs_row_turn says. Before amp and gains they are within 1e-15 of the
  * exact ones, as rs_encoding_cos_sin's are, and its very numbers where a precision is under study. A token's row is the
  * same in whatever run it is made. No allocation, any thread. */
 void rs_encoding_turns(const rs_encoding *encoding, rs_side side, size_t view, size_t begin, size_t end, double *cosine,
                        double *sine) RS_NONNULL(1, 6, 7);
-
-/* Rotates x (count, heads, D) in place, the heads of tokens begin .. begin + count - 1 of one side in `view`, in
- * parallel. What stands past R is left alone. Errs by three roundings to float, as rs_rotate_kernel says. The same bits
- * for any number of threads. RS_MEMORY. */
-rs_status rs_rotate_heads(const rs_encoding *encoding, rs_side side, size_t view, size_t begin, size_t count,
-                          size_t heads, float *x, rs_err *err) RS_NONNULL(1, 7);
 
 /* cos and sin of the turn of query m less that of key n <= m, for one pair, in the encoding's precision, times both
  * gains, without amp. */

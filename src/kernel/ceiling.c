@@ -63,12 +63,5 @@ static void copy_all(const float *from, size_t count, float *to) {
   }
 }
 
-static void scale_all(float *array, size_t count, float factor) {
-  for (size_t i = 0; i < count; i += STEP) {
-#pragma GCC unroll 16
-    for (size_t v = 0; v < STEP; v += LANES) *(floats *)(array + i + v) *= factor;
-  }
-}
-
 extern const rs_ceiling_kernel RS_OF_ISA(rs_ceiling);
-const rs_ceiling_kernel RS_OF_ISA(rs_ceiling) = {fma_f32, fma_f64, read_all, copy_all, scale_all};
+const rs_ceiling_kernel RS_OF_ISA(rs_ceiling) = {fma_f32, fma_f64, read_all, copy_all};

@@ -41,14 +41,6 @@ RS_INLINE doubles fused_doubles(doubles a, doubles b, doubles c) {
 }
 
 /* One by one: in loops that the compiler makes vectors of. */
-RS_INLINE float fused_float(float a, float b, float c) {
-#if defined(RS_FUSED)
-  return __builtin_fmaf(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
-
 RS_INLINE double fused_double(double a, double b, double c) {
 #if defined(RS_FUSED)
   return __builtin_fma(a, b, c);

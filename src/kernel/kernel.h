@@ -31,11 +31,10 @@ typedef struct rs_ceiling_kernel {
    * registers; returns the floating-point operations done. */
   double (*fma_f32)(size_t rounds);
   double (*fma_f64)(size_t rounds);
-  /* The sum of (count,) floats, so that every one is read; a copy of them; each times `factor`, in place. Arrays are
+  /* The sum of (count,) floats, so that every one is read; a copy of them. Arrays are
    * aligned to 64 bytes, counts multiples of 64. */
   double (*read)(const float *array, size_t count);
   void (*copy)(const float *from, size_t count, float *to);
-  void (*scale)(float *array, size_t count, float factor);
 } rs_ceiling_kernel;
 
 /* ---- decay: sums of waves over distance -------------------------------------------------------------------------- */
@@ -72,13 +71,6 @@ typedef struct rs_decay_kernel rs_decay_kernel;
 
 /* ---- rotation ---------------------------------------------------------------------------------------------------- */
 
-/* Rows of `dims` numbers of which the first 2 * pairs are turned: x (tokens, heads, dims). The heads of a token share
- * its angles. Pair j is dims (j, j + pairs), or (2j, 2j + 1) where `interleaved`. */
-typedef struct rs_turn_shape {
-  size_t tokens, heads, dims, pairs; /* 2 * pairs <= dims; heads >= 1 */
-  bool interleaved;
-} rs_turn_shape;
-
 /* All of it is free of allocations and of state: any thread may call it on arrays of its own. Inputs and outputs do
  * not overlap unless it says so. An element's value depends on the set and on its own inputs, not on where it stands.
  */
@@ -92,11 +84,6 @@ typedef struct rs_rotate_kernel {
    * what the two err by and 3e-16 of its own. One row may be put in the place of the angle. */
   void (*add_angles)(const double *cosine, const double *sine, const double *step_cosine, const double *step_sine,
                      size_t rows, size_t n, double *out_cosine, double *out_sine);
-  /* Turns x in place: (a, b) becomes (a cosine - b sine, a sine + b cosine), cosine and sine (tokens, pairs). Each
-   * number errs by at most three roundings of |a cosine| + |b sine| (or |a sine| + |b cosine|); in floats the table's
-   * is one of the three. */
-  void (*turn_f64)(const rs_turn_shape *shape, const double *cosine, const double *sine, double *x);
-  void (*turn_f32)(const rs_turn_shape *shape, const double *cosine, const double *sine, float *x);
 } rs_rotate_kernel;
 
 /* ---- scores ------------------------------------------------------------------------------------------------------ */
@@ -201,8 +188,9 @@ typedef struct rs_product {
   const rs_stored_matrix *b_stored; /* in the place of b, depth its inputs; rounded to `real` where it has more bits */
 } rs_product;
 
-/* y (rows, width) = factor * x, of which the first 2 * pairs numbers of each row are turned, as rs_rotate_kernel turns
- * them; plus y where `add`. */
+/* y (rows, width) = factor * x, of which the first 2 * pairs numbers of each row are turned: pair j, numbers (j, j +
+ * pairs), or (2j, 2j + 1) where `interleaved`, from (a, b) to (a cosine - b sine, a sine + b cosine), within three
+ * roundings of |a cosine| + |b sine| (or |a sine| + |b cosine|); plus y where `add`. */
 typedef struct rs_row_turn {
   size_t rows, width, pairs; /* 2 * pairs <= width; 0: nothing is turned */
   bool interleaved;

@@ -68,9 +68,9 @@ typedef struct norm_row {
 
 static norm_row row_at(const rs_norm_call *call, const void *dy, size_t dy_step, size_t index) {
   return (norm_row){.x = (const real *)call->x + index * call->x_step,
-               .dy = (const real *)dy + index * dy_step,
-               .mean = call->centred ? ((const real *)call->mean)[index] : 0,
-               .scale = ((const real *)call->scale)[index]};
+                    .dy = (const real *)dy + index * dy_step,
+                    .mean = call->centred ? ((const real *)call->mean)[index] : 0,
+                    .scale = ((const real *)call->scale)[index]};
 }
 
 /* With n = (x - mean) scale and g = dy (weight + lift): the means of g and of g n. */

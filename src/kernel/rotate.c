@@ -1,9 +1,7 @@
-/* Rotating pairs: tables of cosines and sines, and rows turned by them. */
+/* Tables of cosines and sines, by which pairs are turned. */
 #include "fused.h"
 
 #include <string.h>
-
-enum { PAIRS = 128 }; /* of a token at a time: their float table stays near */
 
 #ifdef RS_FUSED
 
@@ -130,83 +128,5 @@ static void add_angles(const double *cosine, const double *sine, const double *s
     add_row(cosine, sine, step_cosine + i, step_sine + i, n, out_cosine + i, out_sine + i);
 }
 
-/* Turning is bound by memory: loops that the compiler makes vectors of reach it. */
-RS_INLINE void turn_half_f64(const double *restrict c, const double *restrict s, size_t pairs, double *restrict x,
-                             double *restrict y) {
-  for (size_t j = 0; j < pairs; j++) {
-    double a = x[j], b = y[j];
-    x[j] = fused_double(a, c[j], -(b * s[j]));
-    y[j] = fused_double(a, s[j], b * c[j]);
-  }
-}
-
-RS_INLINE void turn_half_f32(const float *restrict c, const float *restrict s, size_t pairs, float *restrict x,
-                             float *restrict y) {
-  for (size_t j = 0; j < pairs; j++) {
-    float a = x[j], b = y[j];
-    x[j] = fused_float(a, c[j], -(b * s[j]));
-    y[j] = fused_float(a, s[j], b * c[j]);
-  }
-}
-
-RS_INLINE void turn_interleaved_f64(const double *restrict c, const double *restrict s, size_t pairs,
-                                    double *restrict x) {
-  for (size_t j = 0; j < pairs; j++) {
-    double a = x[2 * j], b = x[2 * j + 1];
-    x[2 * j] = fused_double(a, c[j], -(b * s[j]));
-    x[2 * j + 1] = fused_double(a, s[j], b * c[j]);
-  }
-}
-
-RS_INLINE void turn_interleaved_f32(const float *restrict c, const float *restrict s, size_t pairs, float *restrict x) {
-  for (size_t j = 0; j < pairs; j++) {
-    float a = x[2 * j], b = x[2 * j + 1];
-    x[2 * j] = fused_float(a, c[j], -(b * s[j]));
-    x[2 * j + 1] = fused_float(a, s[j], b * c[j]);
-  }
-}
-
-static void turn_f64(const rs_turn_shape *shape, const double *cosine, const double *sine, double *x) {
-  for (size_t row = 0; row < shape->tokens * shape->heads; row++, x += shape->dims) {
-    size_t entry = row / shape->heads * shape->pairs;
-    if (shape->interleaved)
-      turn_interleaved_f64(cosine + entry, sine + entry, shape->pairs, x);
-    else
-      turn_half_f64(cosine + entry, sine + entry, shape->pairs, x, x + shape->pairs);
-  }
-}
-
-/* Memory would rest while the next tokens' table is made, and the machine's own prefetching stops at pages: asked for
- * this far ahead, rows of 8 heads take a tenth less time, single ones a third. Nothing is read there, so it may lie
- * past the end. */
-RS_INLINE void prefetch_row(const float *x, size_t turned) {
-  const uintptr_t AHEAD = 32768, LINE = 64;
-  for (uintptr_t i = 0; i < turned * sizeof *x; i += LINE)
-    __builtin_prefetch((const void *)((uintptr_t)x + AHEAD + i), 1);
-}
-
-/* Pairs [first, first + count) of one token's heads, their table rounded once. */
-RS_INLINE void turn_token_f32(const rs_turn_shape *shape, const double *cosine, const double *sine, size_t first,
-                              size_t count, float *x) {
-  float c[PAIRS], s[PAIRS];
-  for (size_t j = 0; j < count; j++) c[j] = (float)cosine[first + j];
-  for (size_t j = 0; j < count; j++) s[j] = (float)sine[first + j];
-  for (size_t h = 0; h < shape->heads; h++, x += shape->dims) {
-    if (first == 0) prefetch_row(x, 2 * shape->pairs);
-    if (shape->interleaved)
-      turn_interleaved_f32(c, s, count, x + 2 * first);
-    else
-      turn_half_f32(c, s, count, x + first, x + shape->pairs + first);
-  }
-}
-
-static void turn_f32(const rs_turn_shape *shape, const double *cosine, const double *sine, float *x) {
-  for (size_t token = 0; token < shape->tokens; token++, x += shape->heads * shape->dims)
-    for (size_t first = 0; first < shape->pairs; first += PAIRS) {
-      size_t left = shape->pairs - first, entry = token * shape->pairs;
-      turn_token_f32(shape, cosine + entry, sine + entry, first, left < PAIRS ? left : PAIRS, x);
-    }
-}
-
 extern const rs_rotate_kernel RS_OF_ISA(rs_rotate);
-const rs_rotate_kernel RS_OF_ISA(rs_rotate) = {cos_sin_each, cos_sin_at, add_angles, turn_f64, turn_f32};
+const rs_rotate_kernel RS_OF_ISA(rs_rotate) = {cos_sin_each, cos_sin_at, add_angles};

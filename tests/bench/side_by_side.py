@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ropescope's benchmark jobs beside what numpy, torch and ggml's design take for the same, in one session.
+"""ropescope's benchmark jobs beside what numpy and torch take for the same, in one session.
 
 Rounds alternate: our job, then every peer, and again; medians over the rounds. Prints one table:
 job | ours | fraction of its ceiling | best peer | ratio to it | ratio to each.
@@ -9,23 +9,14 @@ import csv
 import ctypes
 import io
 import os
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers")
-sys.path.insert(0, HERE)
-import common  # noqa: E402  (of the peers)
 
-SCRIPTS = ["peer_decay.py", "peer_rotate.py", "peer_attention.py", "peer_train.py"]
-# (tokens, heads): full, quick; as in src/app/bench/job_rotate.c
-GGML_SIZES = {
-    "rotate_half_split": ((65536, 8), (2048, 8)),
-    "rotate_interleaved": ((65536, 8), (2048, 8)),
-    "rotate_40_heads": ((32768, 40), (512, 40)),
-}
+SCRIPTS = ["peer_decay.py", "peer_attention.py", "peer_train.py"]
 OPENBLAS = "/usr/lib/x86_64-linux-gnu/openblas-openmp/libblas.so.3"
 SLOW = 20  # seconds: a peer that takes longer runs in the first round only
 
@@ -98,27 +89,16 @@ class Peers:
         if os.path.exists(OPENBLAS):  # before torch finds a slower libblas.so.3
             self.environment["LD_PRELOAD"] = OPENBLAS
             self.environment.update(openblas_core())
-        self.ggml = os.path.join(os.path.dirname(os.path.abspath(options.ropescope)), "tests", "peer_ggml_rope")
         self.jobs = {}
         for script in SCRIPTS:
             path = os.path.join(HERE, script)
             done = subprocess.run([self.python, path, "--list"], stdout=subprocess.PIPE, text=True, check=False)
             for job in done.stdout.split():
                 self.jobs.setdefault(job, []).append(path)
-        if not os.path.exists(self.ggml):
-            print(f"side_by_side: skipped: no {self.ggml} (meson setup -Dtests=enabled builds it)", file=sys.stderr)
-
-    def run_ggml(self, job):
-        size = GGML_SIZES[job][1 if self.options.quick else 0]
-        before = common.moment(resource.RUSAGE_CHILDREN)
-        rows = rows_of([self.ggml, job, *map(str, size), str(self.options.threads), "1"])
-        if common.contended(before, common.moment(resource.RUSAGE_CHILDREN)):
-            rows[0]["clean"] = "0"
-        return rows
 
     def run(self, job, skip):
         options = self.options
-        rows = self.run_ggml(job) if job in GGML_SIZES and os.path.exists(self.ggml) else []
+        rows = []
         for path in self.jobs.get(job, []):
             command = [self.python, path, job, "--rounds", "1", "--threads", str(options.threads)]
             command += ["--skip", ",".join(skip)] + (["--quick"] if options.quick else [])

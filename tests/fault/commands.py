@@ -136,7 +136,7 @@ COMMANDS = {
     "report_rich": ["report", "rich", "old", "--out", "page.html", "--quiet"],
     "report_still": ["report", "old", "--still", "--quiet"],
     "explore": ["explore", "--hf", "model/config.json", "--quiet"],
-    "bench": ["bench", "--quick", "--rounds", "1", "--quiet", "--job", "rotate_half_split,bias_swin,sweep,train_step"],
+    "bench": ["bench", "--quick", "--rounds", "1", "--quiet", "--job", "decay,bias_swin,sweep,train_step"],
     "logits": ["logits", "TRAINED", "tokens.npy", "--out", "logits.npy"],
     "reproduce_list": ["reproduce", "--list", "--experiments", "experiments"],
     "reproduce": ["reproduce", "one", "--experiments", "experiments", "--out", "results", "--quiet"],

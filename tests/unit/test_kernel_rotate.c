@@ -1,5 +1,4 @@
-/* The rotation kernel of every instruction set this machine runs: cosines and sines against long double, turned rows
- * against the formula. */
+/* The rotation kernel of every instruction set this machine runs: cosines and sines against long double. */
 #include "../exact.h"
 #include "../golden.h"
 #include "kernel/kernel.h"
@@ -156,72 +155,4 @@ static void check_sums(const char *isa, const rs_rotate_kernel *kernel) {
 
 Test(kernel_rotate, add_angles__rows_and_in_place__is_the_addition_theorem) {
   with_every_isa(check_sums);
-}
-
-/* ---- rows -------------------------------------------------------------------------------------------------------- */
-
-enum { MOST_NUMBERS = 3 * 3 * 700, MOST_TABLE = 3 * 350 };
-
-typedef struct rows {
-  rs_turn_shape shape;
-  double x[MOST_NUMBERS + 1], c[MOST_TABLE], s[MOST_TABLE], before[MOST_NUMBERS];
-  float y[MOST_NUMBERS + 1];
-} rows;
-
-static void draw_rows(uint64_t *state, rows *r) {
-  rs_turn_shape *shape = &r->shape;
-  shape->tokens = draw_size(state, 0, 3);
-  shape->heads = draw_size(state, 1, 3);
-  shape->pairs = draw_size(state, 0, draw_size(state, 0, 9) == 0 ? 300 : 40); /* more than one table, now and then */
-  shape->dims = 2 * shape->pairs + draw_size(state, 0, 2) * draw_size(state, 0, 9);
-  shape->interleaved = draw_size(state, 0, 1);
-  size_t count = shape->tokens * shape->heads * shape->dims;
-  for (size_t i = 0; i < count; i++) r->y[i] = (float)(r->x[i] = r->before[i] = (float)draw_real(state, -1, 1));
-  for (size_t i = 0; i < shape->tokens * shape->pairs; i++) {
-    r->c[i] = draw_real(state, -3, 3);
-    r->s[i] = draw_real(state, -3, 3);
-  }
-  r->x[count] = r->y[count] = 99;
-}
-
-/* The number at `dim` of a row as it should be, and in *size the sum of its two products. */
-static long double turned(const rows *r, size_t row, size_t dim, long double *size) {
-  const rs_turn_shape *shape = &r->shape;
-  const double *x = r->before + row * shape->dims;
-  *size = 0;
-  if (dim >= 2 * shape->pairs) return x[dim];
-  size_t pair = shape->interleaved ? dim / 2 : dim % shape->pairs;
-  bool second = shape->interleaved ? dim % 2 : dim >= shape->pairs;
-  size_t other = shape->interleaved ? dim ^ 1 : second ? dim - shape->pairs : dim + shape->pairs;
-  long double c = r->c[row / shape->heads * shape->pairs + pair], s = r->s[row / shape->heads * shape->pairs + pair];
-  *size = fabsl(x[dim] * c) + fabsl(x[other] * s);
-  return second ? x[other] * s + x[dim] * c : x[dim] * c - x[other] * s;
-}
-
-static void check_rows(const char *isa, const rows *r) {
-  const rs_turn_shape *shape = &r->shape;
-  size_t count = shape->tokens * shape->heads * shape->dims;
-  for (size_t i = 0; i < count; i++) {
-    long double size, expected = turned(r, i / shape->dims, i % shape->dims, &size);
-    cr_assert(
-        fabsl(r->x[i] - expected) <= 3.01L * 0x1p-53L * size && fabsl(r->y[i] - expected) <= 3.01L * 0x1p-24L * size,
-        "%s: %zu x %zu x %zu, %zu pairs, interleaved %d: number %zu: %.17g, %.9g, expected %.19Lg", isa, shape->tokens,
-        shape->heads, shape->dims, shape->pairs, shape->interleaved, i, r->x[i], (double)r->y[i], expected);
-  }
-  cr_assert(r->x[count] == 99 && r->y[count] == 99, "%s: written past the end", isa);
-}
-
-static void check_turns(const char *isa, const rs_rotate_kernel *kernel) {
-  static rows r;
-  uint64_t state = 8;
-  for (size_t i = 0; i < 3000; i++) {
-    draw_rows(&state, &r);
-    kernel->turn_f64(&r.shape, r.c, r.s, r.x);
-    kernel->turn_f32(&r.shape, r.c, r.s, r.y);
-    check_rows(isa, &r);
-  }
-}
-
-Test(kernel_rotate, turn__any_shape_both_layouts__is_the_formula) {
-  with_every_isa(check_turns);
 }

@@ -1,12 +1,8 @@
-/* Tables of turns, and heads rotated by them, against the plain rotation of one token at a time: every method,
+/* Tables of turns against the plain rotation of one token at a time: every method,
  * precision and instruction set. */
 #include "../exact.h"
 #include "../golden.h"
 #include "kernel/kernel.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 enum { LENGTH = 150, DIMS = 24, PAIRS = 10, ROWS = 4, COLUMNS = 5, TEXT = 37 };
 
@@ -57,12 +53,17 @@ static void check_row(const rs_encoding *encoding, rs_side side, size_t view, si
                       const double *s) {
   double x[DIMS], got[DIMS], expected[DIMS];
   for (size_t d = 0; d < DIMS; d++) x[d] = got[d] = 1 + (double)(d * 7 % 5);
-  rs_turn_shape shape = {1, 1, DIMS, encoding->rotary_dim / 2, encoding->pair_layout == RS_INTERLEAVED};
+  rs_row_turn turn = {.rows = 1,
+                      .width = DIMS,
+                      .pairs = encoding->rotary_dim / 2,
+                      .interleaved = encoding->pair_layout == RS_INTERLEAVED,
+                      .cosine = c,
+                      .sine = s};
   const double *gains = side == RS_QUERY_SIDE ? encoding->gain_q[view] : encoding->gain_k[view];
-  rs_kernels_get()->rotate->turn_f64(&shape, c, s, got);
+  rs_kernels_get()->net_f64->turn_rows(&turn, got, DIMS, got, DIMS);
   rs_encoding_rotate_token(encoding, side, view, token, x, expected);
   for (size_t d = 0; d < DIMS; d++) {
-    size_t pair = shape.interleaved ? d / 2 : d % PAIRS;
+    size_t pair = turn.interleaved ? d / 2 : d % PAIRS;
     double size = 10 * encoding->amp * (gains != NULL && d < 2 * PAIRS ? gains[token * PAIRS + pair] : 1);
     cr_assert(close_to(got[d], expected[d], 0, 1e-15 * size),
               "%s view %zu side %d token %zu dim %zu: got %.17g, expected %.17g", encoding->method->name, view,
@@ -212,82 +213,3 @@ static void check_fractions(void) {
 Test(turns, rope__fractions_of_a_position__share_nothing) {
   with_every_isa(check_fractions);
 }
-
-/* ---- heads in place ---------------------------------------------------------------------------------------------- */
-
-enum { HEADS = 3, NUMBERS = LENGTH * HEADS * DIMS };
-
-static void fill_heads(float *x) {
-  uint64_t state = 11;
-  for (size_t i = 0; i < NUMBERS; i++) x[i] = (float)draw_real(&state, -1, 1);
-}
-
-/* Three roundings to float (kernel.h), of sums of two products. */
-static void check_heads(const rs_encoding *encoding, rs_side side, size_t view) {
-  static float x[NUMBERS + 1], before[NUMBERS];
-  enum { BEGIN = 5, COUNT = LENGTH - BEGIN - 2 };
-  fill_heads(before);
-  memcpy(x, before, sizeof before);
-  x[COUNT * HEADS * DIMS] = 99;
-  cr_assert_eq(rs_rotate_heads(encoding, side, view, BEGIN, COUNT, HEADS, x, NULL), RS_OK);
-  cr_assert_eq(x[COUNT * HEADS * DIMS], 99);
-  for (size_t row = 0; row < COUNT * HEADS; row++) {
-    double expected[DIMS];
-    float size = 0; /* in double, gcc 12 for aarch64 fails with an internal error */
-    for (size_t d = 0; d < DIMS; d++) size = fmaxf(size, fabsf(before[row * DIMS + d]));
-    for (size_t d = 0; d < DIMS; d++) expected[d] = before[row * DIMS + d];
-    const double *gains = side == RS_QUERY_SIDE ? encoding->gain_q[view] : encoding->gain_k[view];
-    double most = encoding->amp;
-    for (size_t j = 0; j < PAIRS && gains != NULL; j++)
-      most = fmax(most, encoding->amp * gains[(BEGIN + row / HEADS) * PAIRS + j]);
-    rs_encoding_rotate_token(encoding, side, view, BEGIN + row / HEADS, expected, expected);
-    for (size_t d = 0; d < DIMS; d++) {
-      double got = (double)x[row * DIMS + d];
-      double bound = d < 2 * PAIRS ? 3.01 * 0x1p-24 * M_SQRT2 * (double)size * most : 0;
-      cr_assert(close_to(got, expected[d], 0, bound), "%s row %zu dim %zu: got %.9g, expected %.9g",
-                encoding->method->name, row, d, got, expected[d]);
-    }
-  }
-}
-
-static void check_methods_heads(void) {
-  size_t count;
-  const rs_method *methods = rs_methods(&count);
-  for (size_t i = 0; i < 4 * count; i++) {
-    const rs_method *method = &methods[i / 4];
-    if (method->freq == NULL) continue;
-    rs_encoding *encoding = encoding_of(method, "", i % 2 ? RS_INTERLEAVED : RS_HALF_SPLIT, i % 4 > 1, NULL);
-    for (size_t v = 0; encoding != NULL && v < 2 * encoding->views; v++) check_heads(encoding, (rs_side)(v % 2), v / 2);
-    rs_encoding_free(encoding);
-  }
-}
-
-Test(turns, heads__every_method_and_layout__are_rotated_in_place) {
-  with_every_isa(check_methods_heads);
-}
-
-Test(turns, heads__without_rotation__are_left) {
-  static float x[NUMBERS], before[NUMBERS];
-  rs_model model = plain_model(DIMS, 100, 64);
-  rs_encoding *encoding = encode("nope", "", &model, LENGTH);
-  fill_heads(before);
-  memcpy(x, before, sizeof before);
-  cr_assert_eq(rs_rotate_heads(encoding, RS_KEY_SIDE, 0, 0, LENGTH, HEADS, x, NULL), RS_OK);
-  cr_assert(memcmp(x, before, sizeof x) == 0);
-  rs_encoding_free(encoding);
-}
-
-#ifdef _OPENMP
-Test(turns, heads__any_number_of_threads__have_the_same_bits) {
-  static float first[NUMBERS], x[NUMBERS];
-  rs_encoding *encoding = encoding_of(rs_method_find("mrope"), "", RS_INTERLEAVED, true, NULL);
-  for (int threads = 1; threads <= 8; threads++) {
-    float *out = threads == 1 ? first : x;
-    omp_set_num_threads(threads);
-    fill_heads(out);
-    cr_assert_eq(rs_rotate_heads(encoding, RS_KEY_SIDE, 0, 0, LENGTH, HEADS, out, NULL), RS_OK);
-    cr_assert(memcmp(out, first, sizeof first) == 0, "%d threads", threads);
-  }
-  rs_encoding_free(encoding);
-}
-#endif

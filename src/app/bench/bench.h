@@ -8,7 +8,7 @@
 /* ---- families: one a file ---------------------------------------------------------------------------------------- */
 
 extern const rs_bench_family rs_bench_ceilings; /* job number l measures limit l */
-extern const rs_bench_family rs_bench_decay, rs_bench_rotate;
+extern const rs_bench_family rs_bench_decay;
 extern const rs_bench_family rs_bench_statistics, rs_bench_biases, rs_bench_last_queries, rs_bench_sweep,
     rs_bench_train, rs_bench_prefill, rs_bench_growth;
 

@@ -18,8 +18,6 @@ static const rs_bench_job jobs[RS_LIMITS] = {
                           FMA_SIZES},
     [RS_LIMIT_READ] = {"read", "ceiling: reading memory", RS_LIMIT_READ, "byte", ARRAY_SIZES},
     [RS_LIMIT_COPY] = {"copy", "ceiling: copying memory, bytes read and written", RS_LIMIT_COPY, "byte", ARRAY_SIZES},
-    [RS_LIMIT_SCALE] = {"scale", "ceiling: scaling memory in place, bytes read and written", RS_LIMIT_SCALE, "byte",
-                        ARRAY_SIZES},
 };
 
 const char *rs_limit_name(rs_limit limit) {
@@ -52,8 +50,7 @@ static double work_on(const ceiling *c, size_t begin, size_t end) {
   case RS_LIMIT_FMA_F32: return kernel->fma_f32(c->rounds);
   case RS_LIMIT_FMA_F64: return kernel->fma_f64(c->rounds);
   case RS_LIMIT_READ: return kernel->read(c->from + begin, end - begin);
-  case RS_LIMIT_COPY: kernel->copy(c->from + begin, end - begin, c->to + begin); return 0;
-  default: kernel->scale(c->from + begin, end - begin, 0.999999f); return 0;
+  default: kernel->copy(c->from + begin, end - begin, c->to + begin); return 0;
   }
 }
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 static const rs_bench_family *const families[] = {
-    &rs_bench_ceilings,     &rs_bench_rotate, &rs_bench_decay, &rs_bench_statistics, &rs_bench_biases,
-    &rs_bench_last_queries, &rs_bench_sweep,  &rs_bench_train, &rs_bench_prefill,    &rs_bench_growth,
+    &rs_bench_ceilings, &rs_bench_decay, &rs_bench_statistics, &rs_bench_biases, &rs_bench_last_queries,
+    &rs_bench_sweep,    &rs_bench_train, &rs_bench_prefill,    &rs_bench_growth,
 };
 
 const rs_bench_family *const *rs_bench_families(size_t *count) {

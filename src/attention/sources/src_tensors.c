@@ -259,20 +259,21 @@ static rs_status prepare(const rs_source_in *in, void *memory, rs_err *err) {
 /* At most RS_STEPS rows. */
 static void turn_some(const state *s, rs_side side, size_t begin, size_t end, double *rows) {
   const rs_encoding *encoding = s->turned;
-  const rs_turn_shape shape = {.tokens = end - begin,
-                               .heads = 1,
-                               .dims = encoding->head_dim,
-                               .pairs = encoding->rotary_dim / 2,
-                               .interleaved = encoding->pair_layout == RS_INTERLEAVED};
-  size_t room = RS_STEPS * shape.pairs;
+  rs_row_turn turn = {.rows = end - begin,
+                      .width = encoding->head_dim,
+                      .pairs = encoding->rotary_dim / 2,
+                      .interleaved = encoding->pair_layout == RS_INTERLEAVED};
+  size_t room = RS_STEPS * turn.pairs;
   double *cosine = s->turns + rs_engine_thread() * 2 * room, *sine = cosine + room;
   rs_encoding_turns(encoding, side, 0, s->from + begin, s->from + end, cosine, sine);
-  for (size_t i = 0; i < shape.tokens * shape.pairs; i++) {
+  for (size_t i = 0; i < turn.rows * turn.pairs; i++) {
     double squares = cosine[i] * cosine[i] + sine[i] * sine[i];
     cosine[i] /= squares;
     sine[i] /= -squares;
   }
-  rs_kernels_get()->rotate->turn_f64(&shape, cosine, sine, rows);
+  turn.cosine = cosine;
+  turn.sine = sine;
+  rs_kernels_get()->net_f64->turn_rows(&turn, rows, turn.width, rows, turn.width);
 }
 
 /* Rows [begin, end) of one head (end - begin, D) in place: exactly what rs_encoding_rotate_token did to each, amp and
