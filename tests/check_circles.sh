@@ -77,6 +77,11 @@ function begin_declaration() {
 # whose argument is the name, as in RS_OF_ISA(rs_decay).
 function inspect(    i, word) {
     name = ""; call = 0; inner = 0; external = 0
+    if (words[1] ~ /^RS_API_(GET|AT)$/) { # (type, function, ...), which defines it
+        for (i = 3; i < word_count && words[i] != ","; i++) continue
+        name = words[i + 1]
+        return
+    }
     for (i = 1; i <= word_count; i++) {
         word = words[i]
         inner = inner || word == "static" || (word in hides); external = external || word == "extern" || word == "typedef"

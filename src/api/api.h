@@ -22,6 +22,19 @@ ropescope_status rs_api_fail(ropescope_error **error, const rs_err *err, const r
 /* The same of what has no object. */
 ropescope_status rs_api_end(rs_status status, ropescope_error **error, const rs_err *err, rs_problems *problems);
 
+/* Functions that hand out one thing of an object, or of each of so many; the declaration behind them takes the
+ * semicolon. */
+#define RS_API_GET(type, function, object, value)                                                                      \
+  type function(const ropescope_##object *object) {                                                                    \
+    return value;                                                                                                      \
+  }                                                                                                                    \
+  type function(const ropescope_##object *object)
+#define RS_API_AT(type, function, object, count, value)                                                                \
+  type function(const ropescope_##object *object, size_t index) {                                                      \
+    return index < (count) ? (value) : NULL;                                                                           \
+  }                                                                                                                    \
+  type function(const ropescope_##object *object, size_t index)
+
 /* RS_INPUT where a struct of the caller's is NULL or of another size than `wanted`; `what` is its type. */
 rs_status rs_api_sized(const void *structure, size_t wanted, const char *what, rs_err *err);
 

@@ -12,12 +12,11 @@ typedef struct about {
 
 struct ropescope_frame {
   rs_table *table; /* of CSV text, which the fields are of; NULL: `numbers` are what they say */
-  double *numbers; /* (rows * count) */
+  double *numbers; /* (rows * count), as the fields and all words of the arena */
   const char *const *fields;
-  char *storage;
   about *columns; /* (count,) */
   size_t count, capacity, rows;
-  rs_api_strings words;
+  rs_arena words;
 };
 
 static const char *field(const ropescope_frame *frame, size_t row, size_t column) {
@@ -76,25 +75,20 @@ rs_status rs_api_frame_begin(ropescope_frame **frame, rs_err *err) {
 }
 
 rs_status rs_api_frame_add(ropescope_frame *frame, const rs_api_column *column, rs_err *err) {
-  rs_text name = {0};
-  rs_text_puts(&name, column->name);
-  const char *kept = rs_api_keep(&frame->words, &name, err);
-  if (kept == NULL) return RS_MEMORY;
   RS_TRY(RS_GROW(frame->columns, &frame->capacity, frame->count + 1, err));
-  frame->columns[frame->count++] = (about){kept, "", "", .numeric = true};
-  return RS_OK;
+  frame->columns[frame->count++] = (about){rs_arena_text(&frame->words, column->name), "", "", .numeric = true};
+  return rs_arena_check(&frame->words, err);
 }
 
 rs_status rs_api_frame_fill(ropescope_frame *frame, const double *numbers, size_t rows, rs_err *err) {
   size_t cells = rows * frame->count;
-  const char **fields = rs_alloc(cells, sizeof *fields, err);
+  const char **fields = rs_arena_take(&frame->words, cells, sizeof *fields);
+  char *text = rs_arena_take(&frame->words, cells, RS_NUMBER_CHARS);
   frame->fields = fields;
-  frame->numbers = rs_alloc(cells, sizeof *frame->numbers, err);
-  frame->storage = rs_alloc(cells, RS_NUMBER_CHARS, err);
-  if (fields == NULL || frame->numbers == NULL || frame->storage == NULL) return RS_MEMORY;
+  frame->numbers = rs_arena_take(&frame->words, cells, sizeof *frame->numbers);
+  RS_TRY(rs_arena_check(&frame->words, err));
   frame->rows = rows;
-  for (size_t i = 0; i < cells; i++) {
-    char *text = frame->storage + i * RS_NUMBER_CHARS;
+  for (size_t i = 0; i < cells; i++, text += RS_NUMBER_CHARS) {
     if (!isnan(numbers[i])) rs_number_format(numbers[i], text); /* else empty */
     fields[i] = text;
     frame->numbers[i] = numbers[i];
@@ -104,48 +98,27 @@ rs_status rs_api_frame_fill(ropescope_frame *frame, const double *numbers, size_
 
 void rs_api_frame_free(ropescope_frame *frame) {
   if (frame == NULL) return;
-  if (frame->table == NULL) free((void *)frame->fields);
   rs_table_free(frame->table);
-  free(frame->numbers);
-  free(frame->storage);
   free(frame->columns);
-  rs_api_strings_clear(&frame->words);
+  rs_arena_clear(&frame->words);
   free(frame);
 }
 
 rs_status rs_api_frame_describe(ropescope_frame *frame, const rs_api_column *column, rs_err *err) {
-  rs_text words[2] = {{0}, {0}};
   size_t index = ropescope_frame_find(frame, column->name);
   if (index == SIZE_MAX) return RS_OK;
-  rs_text_puts(&words[0], rs_api_word(column->unit));
-  rs_text_puts(&words[1], rs_api_word(column->summary));
-  const char *kept[2] = {rs_api_keep(&frame->words, &words[0], err), rs_api_keep(&frame->words, &words[1], err)};
-  if (kept[0] == NULL || kept[1] == NULL) return RS_MEMORY;
-  frame->columns[index].unit = kept[0];
-  frame->columns[index].summary = kept[1];
-  frame->columns[index].integer = column->integer && is_integer(frame, index);
-  return RS_OK;
+  about *described = &frame->columns[index];
+  described->unit = rs_arena_text(&frame->words, rs_api_word(column->unit));
+  described->summary = rs_arena_text(&frame->words, rs_api_word(column->summary));
+  described->integer = column->integer && is_integer(frame, index);
+  return rs_arena_check(&frame->words, err);
 }
 
-size_t ropescope_frame_rows(const ropescope_frame *frame) {
-  return frame->rows;
-}
-
-size_t ropescope_frame_columns(const ropescope_frame *frame) {
-  return frame->count;
-}
-
-const char *ropescope_frame_name(const ropescope_frame *frame, size_t column) {
-  return column < frame->count ? frame->columns[column].name : NULL;
-}
-
-const char *ropescope_frame_unit(const ropescope_frame *frame, size_t column) {
-  return column < frame->count ? frame->columns[column].unit : NULL;
-}
-
-const char *ropescope_frame_summary(const ropescope_frame *frame, size_t column) {
-  return column < frame->count ? frame->columns[column].summary : NULL;
-}
+RS_API_GET(size_t, ropescope_frame_rows, frame, frame->rows);
+RS_API_GET(size_t, ropescope_frame_columns, frame, frame->count);
+RS_API_AT(const char *, ropescope_frame_name, frame, frame->count, frame->columns[index].name);
+RS_API_AT(const char *, ropescope_frame_unit, frame, frame->count, frame->columns[index].unit);
+RS_API_AT(const char *, ropescope_frame_summary, frame, frame->count, frame->columns[index].summary);
 
 int ropescope_frame_is_numeric(const ropescope_frame *frame, size_t column) {
   return column < frame->count && frame->columns[column].numeric;

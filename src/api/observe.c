@@ -1,8 +1,161 @@
-/* The engine over the heads of the caller's: their rows, one head at a time, then what the engine sees. */
+/* Queries and keys of the caller's, whatever their type and strides, or those of a file where they are, and what a
+ * recipe makes of them. */
 #include "api.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- files ---------------------------------------------------------------------------------------------------------
+ */
+
+struct ropescope_array {
+  char *path;
+  rs_tensor_file file;
+};
+
+/* The type as rows have it; false: rows have none such. */
+static bool find_dtype(rs_dtype stored, ropescope_dtype *dtype) {
+  static const struct {
+    rs_dtype stored;
+    ropescope_dtype dtype;
+  } dtypes[] = {{RS_DTYPE_F64, ROPESCOPE_F64},
+                {RS_DTYPE_F32, ROPESCOPE_F32},
+                {RS_DTYPE_BF16, ROPESCOPE_BF16},
+                {RS_DTYPE_F16, ROPESCOPE_F16}};
+  for (size_t i = 0; i < RS_COUNT(dtypes); i++) {
+    if (dtypes[i].stored != stored) continue;
+    *dtype = dtypes[i].dtype;
+    return true;
+  }
+  return false;
+}
+
+static rs_status check_tensor(const char *path, const rs_stored_tensor *tensor, rs_err *err) {
+  ropescope_dtype dtype;
+  if (!find_dtype(tensor->dtype, &dtype))
+    return rs_fail(err, RS_UNSUPPORTED, "%s: holds %s, and rows are F64, F32, BF16 or F16", path,
+                   rs_dtype_words[tensor->dtype]);
+  if (tensor->rank == 0 || tensor->rank > 3)
+    return rs_fail(err, RS_UNSUPPORTED, "%s: has %zu axes, and rows have (heads,) tokens and dims", path, tensor->rank);
+  if (tensor->count > 0 && (uintptr_t)tensor->data % (tensor->bytes / tensor->count) != 0)
+    return rs_fail(err, RS_UNSUPPORTED, "%s: its numbers are not aligned to their size", path);
+  return RS_OK;
+}
+
+static rs_status open_file(const char *path, const char *tensor, ropescope_array *array, rs_err *err) {
+  if (path == NULL) return rs_fail_on(err, RS_INPUT, "path", "is missing");
+  if (tensor == NULL && !rs_is_npy(path))
+    return rs_fail_on(err, RS_INPUT, "tensor", "is missing: %s has several", path);
+  array->path = rs_strdup(path, err);
+  if (array->path == NULL) return RS_MEMORY;
+  RS_TRY(rs_tensor_file_map(array->path, rs_api_word(tensor), &array->file, err));
+  return check_tensor(path, &array->file.tensor, err);
+}
+
+ropescope_status ropescope_array_open(const char *path, const char *tensor, ropescope_array **array,
+                                      ropescope_error **error) {
+  rs_err err = {0};
+  *array = rs_alloc(1, sizeof **array, &err);
+  rs_status status = *array != NULL ? open_file(path, tensor, *array, &err) : RS_MEMORY;
+  return RS_API_END(status, array, ropescope_array_free, error, &err, NULL);
+}
+
+void ropescope_array_free(ropescope_array *array) {
+  if (array == NULL) return;
+  rs_tensor_file_clear(&array->file);
+  free(array->path);
+  free(array);
+}
+
+RS_API_GET(size_t, ropescope_array_rank, array, array->file.tensor.rank);
+
+size_t ropescope_array_extent(const ropescope_array *array, size_t axis) {
+  return axis < array->file.tensor.rank ? array->file.tensor.shape[axis] : 0;
+}
+
+ropescope_rows ropescope_array_rows(const ropescope_array *array) {
+  const rs_stored_tensor *tensor = &array->file.tensor;
+  size_t dims = tensor->shape[tensor->rank - 1], tokens = tensor->rank > 1 ? tensor->shape[tensor->rank - 2] : 1;
+  ropescope_rows rows = {.data = tensor->data,
+                         .head_stride = (ptrdiff_t)(tokens * dims),
+                         .token_stride = (ptrdiff_t)dims,
+                         .dim_stride = 1};
+  (void)find_dtype(tensor->dtype, &rows.dtype);
+  return rows;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------------------------------
+ */
+
+/* Numbers below which threads cost more than they bring. */
+static const double WORTH_THREADS = 1e5;
+
+static size_t row_of(const rs_api_part *part, size_t index) {
+  return part->tokens != NULL ? part->tokens[index] - part->first : index;
+}
+
+/* From the start of the data, in numbers. */
+static ptrdiff_t place(const rs_api_part *part, size_t index) {
+  return (ptrdiff_t)part->head * part->rows->head_stride + (ptrdiff_t)row_of(part, index) * part->rows->token_stride;
+}
+
+const double *rs_api_part_there(const rs_api_part *part) {
+  const ropescope_rows *rows = part->rows;
+  bool plain = rows->dtype == ROPESCOPE_F64 && part->factor == 1 && part->tokens == NULL && rows->dim_stride == 1 &&
+               (rows->token_stride == (ptrdiff_t)part->dims || part->count == 1);
+  return plain ? (const double *)rows->data + place(part, 0) : NULL;
+}
+
+/* 16 bits as a number. The largest exponent is that of infinities and NaN. */
+static double from_bf16(uint16_t bits) {
+  uint32_t wide = (uint32_t)bits << 16;
+  float number;
+  memcpy(&number, &wide, sizeof number);
+  return number;
+}
+
+/* Exponents count from -15, those of binary32 from -127: a product sets that right, for subnormals too. */
+static double from_f16(uint16_t bits) {
+  uint32_t wide = (bits & 0x7fffU) << 13;
+  float number;
+  if ((bits & 0x7c00U) == 0x7c00U) return NAN;
+  memcpy(&number, &wide, sizeof number);
+  return ((bits & 0x8000U) != 0 ? -1.0 : 1.0) * (double)(number * 0x1p112f);
+}
+
+static void read_row(const rs_api_part *part, size_t index, double *out) {
+  const ropescope_rows *rows = part->rows;
+  ptrdiff_t from = place(part, index), step = rows->dim_stride, dims = (ptrdiff_t)part->dims;
+  if (rows->dtype == ROPESCOPE_F64)
+    for (ptrdiff_t d = 0; d < dims; d++) out[d] = part->factor * ((const double *)rows->data)[from + d * step];
+  else if (rows->dtype == ROPESCOPE_F32)
+    for (ptrdiff_t d = 0; d < dims; d++) out[d] = part->factor * (double)((const float *)rows->data)[from + d * step];
+  else if (rows->dtype == ROPESCOPE_BF16)
+    for (ptrdiff_t d = 0; d < dims; d++)
+      out[d] = part->factor * from_bf16(((const uint16_t *)rows->data)[from + d * step]);
+  else
+    for (ptrdiff_t d = 0; d < dims; d++)
+      out[d] = part->factor * from_f16(((const uint16_t *)rows->data)[from + d * step]);
+}
+
+void rs_api_part_read(const rs_api_part *part, double *out) {
+#pragma omp parallel for schedule(static) if ((double)part->count * (double)part->dims >= WORTH_THREADS)
+  for (size_t i = 0; i < part->count; i++) read_row(part, i, out + i * part->dims);
+}
+
+rs_status rs_api_part_check(const rs_api_part *part, const double *numbers, rs_err *err) {
+  size_t count = part->count * part->dims, wrong = count;
+#pragma omp parallel for schedule(static) reduction(min : wrong) if ((double)count >= WORTH_THREADS)
+  for (size_t i = 0; i < count; i++)
+    if (!isfinite(numbers[i]) && i < wrong) wrong = i;
+  if (wrong == count) return RS_OK;
+  return rs_fail_on(err, RS_INPUT, part->name, "has a number that is not finite, at head %zu, token %zu, dim %zu",
+                    part->head, row_of(part, wrong / part->dims), wrong % part->dims);
+}
+
+/* ---- observing -----------------------------------------------------------------------------------------------------
+ */
 
 enum { ROWS_AT_ONCE = 1 << 14 };
 
