@@ -681,7 +681,8 @@ rs_solver rs_wave_fit_solver(size_t count, size_t waves, double ridge);
 
 /* ---- the ladder of frequencies ----------------------------------------------------------------------------------- */
 
-/* Plain RoPE: omega[j] = theta^(-2j/dims) for j < pairs. */
+/* Plain RoPE: omega[j] = theta^(-2j/dims), of one pair and for j < pairs. */
+double rs_ladder_at(double theta, double dims, size_t pair);
 void rs_ladder(double theta, double dims, size_t pairs, double *omega);
 
 /* The base of frequencies c base^(-2j/R), read off the first and the last pair; NaN unless all between are within

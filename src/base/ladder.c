@@ -4,8 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+double rs_ladder_at(double theta, double dims, size_t pair) {
+  return pow(theta, -2.0 * (double)pair / dims);
+}
+
 void rs_ladder(double theta, double dims, size_t pairs, double *omega) {
-  for (size_t j = 0; j < pairs; j++) omega[j] = pow(theta, -2.0 * (double)j / dims);
+  for (size_t j = 0; j < pairs; j++) omega[j] = rs_ladder_at(theta, dims, j);
 }
 
 size_t rs_critical_pair(const double *trained, size_t pairs, double train_length) {

@@ -125,47 +125,32 @@ const rs_config_engine *rs_config_engines(size_t index) {
 
 /* ---- versions ---------------------------------------------------------------------------------------------------- */
 
-/* "4.52" and "2026-09-11" alike. */
-typedef struct version {
-  long parts[3];
-} version;
+/* "4.52" and "2026-09-11" alike, as one number that grows with the version; -1: none. */
+static double read_version(const char *text) {
+  double number = 0;
+  for (size_t part = 0; part < 3; part++) {
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > 6) return -1;
+    number += (double)strtol(text, NULL, 10) * pow(1e6, 2 - (double)part);
+    if (text[digits] == '\0') return number;
+    if (text[digits] != '.' && text[digits] != '-') return -1;
+    text += digits + 1;
+  }
+  return -1;
+}
 
-/* Versions of an engine that its entry is of, both ends among them. vLLM's numbers end where it is not known which of
- * them have the change; its dates do not. */
+/* Versions of an engine that its entry is of, both ends among them; one without ranges is of none that can be named.
+ * vLLM's numbers end where it is not known which of them have the change; its dates do not. */
 static const struct {
   size_t engine;
-  version from, to;
-} ranges[] = {
-    {0, {{4, 43, 0}}, {{5, 999, 0}}},      {1, {{4, 56, 0}}, {{5, 999, 0}}},     {2, {{4, 51, 0}}, {{4, 55, 999}}},
-    {3, {{4, 43, 0}}, {{4, 50, 999}}},     {4, {{4, 43, 0}}, {{4, 999, 0}}},     {5, {{0, 2, 0}}, {{0, 27, 999}}},
-    {5, {{2023, 10, 1}}, {{2999, 0, 0}}},  {6, {{2026, 9, 12}}, {{2999, 0, 0}}}, {7, {{0, 2, 0}}, {{0, 27, 999}}},
-    {7, {{2023, 10, 1}}, {{2026, 9, 11}}},
-};
+  const char *from, *to;
+} ranges[] = {{0, "4.43", "5.999"},   {1, "4.56", "5.999"},         {2, "4.51", "4.55.999"},  {3, "4.43", "4.50.999"},
+              {4, "4.43", "4.999"},   {5, "0.2", "0.27.999"},       {5, "2023-10-1", "2999"}, {6, "2026-9-12", "2999"},
+              {7, "0.2", "0.27.999"}, {7, "2023-10-1", "2026-9-11"}};
 
-static int compare_versions(const version *a, const version *b) {
-  for (size_t i = 0; i < RS_COUNT(a->parts); i++)
-    if (a->parts[i] != b->parts[i]) return a->parts[i] < b->parts[i] ? -1 : 1;
-  return 0;
-}
-
-static bool read_version(const char *text, version *out) {
-  char *end = (char *)text;
-  *out = (version){{0}};
-  for (size_t i = 0; i < RS_COUNT(out->parts); i++) {
-    if (*text < '0' || *text > '9') return false;
-    out->parts[i] = strtol(text, &end, 10);
-    if (*end == '\0') return out->parts[i] >= 0;
-    if (*end != '.' && *end != '-') return false;
-    text = end + 1;
-  }
-  return false;
-}
-
-/* Whether the entry is of this version; one without ranges is of none that can be named. */
-static bool is_of(size_t engine, const version *v) {
+static bool is_of(size_t engine, double version) {
   for (size_t i = 0; i < RS_COUNT(ranges); i++)
-    if (ranges[i].engine == engine && compare_versions(&ranges[i].from, v) <= 0 &&
-        compare_versions(v, &ranges[i].to) <= 0)
+    if (ranges[i].engine == engine && read_version(ranges[i].from) <= version && version <= read_version(ranges[i].to))
       return true;
   return false;
 }
@@ -183,25 +168,22 @@ static rs_status refuse_version(const char *name, const char *written, rs_err *e
 
 rs_status rs_config_engines_choose(const char *word, uint32_t *engines, rs_err *err) {
   char name[32];
-  const char *names[RS_CONFIG_ENGINES], *at = strchr(word, '@');
-  size_t length = at != NULL ? (size_t)(at - word) : strlen(word), count = 0;
+  const char *at = strchr(word, '@');
   uint32_t named = 0, chosen = 0;
-  version v;
-  bool read = at != NULL && read_version(at + 1, &v);
-  snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), word);
+  double version = at != NULL ? read_version(at + 1) : -1;
+  snprintf(name, sizeof name, "%.*s", (int)fmin((double)strcspn(word, "@"), sizeof name - 1), word);
+  rs_nearest nearest = {.word = name};
   for (size_t i = 0; i < RS_CONFIG_ENGINES; i++) {
-    const char *other = rs_readers[i].engine.name;
-    if (count == 0 || strcmp(names[count - 1], other) != 0) names[count++] = other;
-    if (strcmp(other, name) != 0) continue;
+    rs_nearest_add(&nearest, rs_readers[i].engine.name);
+    if (strcmp(rs_readers[i].engine.name, name) != 0) continue;
     named |= (uint32_t)1 << i;
-    if (read && is_of(i, &v)) chosen |= (uint32_t)1 << i;
+    if (version >= 0 && is_of(i, version)) chosen |= (uint32_t)1 << i;
   }
-  if (named == 0) {
-    const char *near = rs_suggest(name, names, count);
-    if (near != NULL) return rs_fail(err, RS_INPUT, "no engine %s (did you mean %s?)", word, near);
+  const char *near = rs_nearest_found(&nearest);
+  if (named == 0 && near != NULL) return rs_fail(err, RS_INPUT, "no engine %s (did you mean %s?)", word, near);
+  if (named == 0)
     return rs_fail(err, RS_INPUT, "no engine %s (there are: transformers, vllm, sglang, llamacpp, gpt_oss, deepseek)",
                    word);
-  }
   if (at != NULL && chosen == 0) return refuse_version(name, at + 1, err);
   *engines |= at != NULL ? chosen : named;
   return RS_OK;

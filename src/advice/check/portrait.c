@@ -32,21 +32,6 @@ size_t rs_reach_of(const rs_layer_kind *kind, size_t length) {
   return seen < farthest ? seen : farthest;
 }
 
-static rs_pair_view view_pair(const rs_spectrum *spectrum, size_t pair, double plain, double trained_length,
-                              const rs_view *view) {
-  double omega = spectrum->omega[pair], trained = trained_length * plain;
-  rs_pair_view out = {.pair = pair,
-                      .axis = spectrum->axis[pair],
-                      .omega = omega,
-                      .plain = plain,
-                      .trained = trained,
-                      .reached = (double)view->reach * omega,
-                      .range = rs_angle_range(trained),
-                      .fate = rs_pair_fate_of(omega, plain, view->factor)};
-  out.out_of_range = out.reached > out.range;
-  return out;
-}
-
 void rs_view_clear(rs_view *view) {
   free(view->pairs);
   *view = (rs_view){0};
@@ -54,28 +39,32 @@ void rs_view_clear(rs_view *view) {
 
 rs_status rs_view_make(const rs_portrait *portrait, size_t length, rs_view *view, rs_err *err) {
   const rs_model *model = portrait->model;
+  double trained = rs_recipe_train_length(&portrait->recipe, model);
   rs_spectrum spectrum = {0};
   *view = (rs_view){.length = length,
                     .reach = rs_reach_of(&portrait->profile.kinds[portrait->kind], length),
                     .factor = factor_at(portrait, length)};
   RS_TRY(rs_spectrum_make(&portrait->recipe, model, length, &spectrum, err));
-  view->pairs = rs_alloc(spectrum.pairs, sizeof *view->pairs, err);
-  double *plain = rs_alloc(spectrum.pairs, sizeof *plain, err);
-  rs_status status = view->pairs != NULL && plain != NULL ? RS_OK : RS_MEMORY;
-  if (status == RS_OK) {
-    view->count = spectrum.pairs;
-    view->amp = spectrum.amp;
-    view->logit_factor = spectrum.logit_factor;
-    rs_ladder(model->rope_theta, (double)model->rotary_dim, spectrum.pairs, plain);
-    for (size_t j = 0; j < view->count; j++) {
-      view->pairs[j] = view_pair(&spectrum, j, plain[j], rs_recipe_train_length(&portrait->recipe, model), view);
-      view->out_of_range += view->pairs[j].out_of_range;
-    }
+  view->count = spectrum.pairs;
+  view->amp = spectrum.amp;
+  view->logit_factor = spectrum.logit_factor;
+  view->pairs = rs_alloc(view->count, sizeof *view->pairs, err);
+  for (size_t j = 0; view->pairs != NULL && j < view->count; j++) {
+    double omega = spectrum.omega[j], plain = rs_ladder_at(model->rope_theta, (double)model->rotary_dim, j);
+    rs_pair_view *pair = &view->pairs[j];
+    *pair = (rs_pair_view){.pair = j,
+                           .axis = spectrum.axis[j],
+                           .omega = omega,
+                           .plain = plain,
+                           .trained = trained * plain,
+                           .reached = (double)view->reach * omega,
+                           .range = rs_angle_range(trained * plain),
+                           .fate = rs_pair_fate_of(omega, plain, view->factor)};
+    pair->out_of_range = pair->reached > pair->range;
+    view->out_of_range += pair->out_of_range;
   }
-  free(plain);
   rs_spectrum_clear(&spectrum);
-  if (status != RS_OK) rs_view_clear(view);
-  return status;
+  return view->pairs != NULL ? RS_OK : RS_MEMORY;
 }
 
 /* ---- the parts of a portrait ------------------------------------------------------------------------------------- */
@@ -94,24 +83,24 @@ static void fill_lengths(const rs_checked *c, rs_portrait *portrait) {
 static const char *temperature_of(const rs_settings *settings) {
   const rs_lscale_kind *chosen = rs_lscale_chosen(settings);
   if (chosen == NULL) return NULL;
-  bool adds = strcmp(chosen->kind.name, "ministral") == 0 || strcmp(chosen->kind.name, "llama4") == 0;
+  bool adds = rs_word_among(chosen->kind.name, "ministral llama4");
   const rs_value *factor = rs_setting(settings, "logit_scale_factor");
   return adds && factor->set && factor->number == 0 ? NULL : chosen->kind.name;
 }
 
-/* The factor that the file gives, and what the formula gives in its place. */
+/* The factor that the file gives (a model's code may set it, too), and what the formula gives in its place. */
 static rs_status fill_attention(const rs_checked *c, rs_portrait *portrait, rs_err *err) {
   rs_recipe recipe;
   rs_spectrum spectrum = {0};
   const rs_settings *settings = &portrait->recipe.settings;
-  int given = rs_settings_find(settings, "attention_factor");
+  const rs_value *given = rs_setting(settings, "attention_factor");
   portrait->attention_given = NAN;
-  for (size_t r = 0; r < c->rope_count; r++) /* a model's code may set it, too */
-    if (given >= 0 && settings->values[given].set && !isnan(rs_key_number(c->ropes[r].node, "attention_factor")))
-      portrait->attention_given = settings->values[given].number;
+  for (size_t r = 0; r < c->rope_count; r++)
+    if (given->set && !isnan(rs_key_number(c->ropes[r].node, "attention_factor")))
+      portrait->attention_given = given->number;
   portrait->temperature = temperature_of(settings);
   RS_TRY(rs_recipe_copy(&recipe, &portrait->recipe, err));
-  rs_status status = given >= 0 ? rs_recipe_preset(&recipe, "attention_factor", NULL, err) : RS_OK;
+  rs_status status = given->set ? rs_recipe_preset(&recipe, "attention_factor", NULL, err) : RS_OK;
   if (status == RS_OK) status = rs_spectrum_make(&recipe, portrait->model, portrait->served, &spectrum, err);
   if (status == RS_OK) portrait->attention_formula = spectrum.amp;
   rs_spectrum_clear(&spectrum);
@@ -141,8 +130,7 @@ static rs_status fill_reaches(rs_portrait *portrait, rs_err *err) {
   for (size_t i = 0; i < RS_COUNT(lengths); i++) {
     rs_view view;
     size_t place = portrait->reach_count;
-    bool known = i == RS_COUNT(lengths) - 1 && (lengths[i] == lengths[0] || lengths[i] == lengths[1]);
-    if (known) continue;
+    if (i == 2 && (lengths[i] == lengths[0] || lengths[i] == lengths[1])) continue;
     RS_TRY(rs_view_make(portrait, lengths[i], &view, err));
     for (; place > 0 && portrait->reaches[place - 1].length > lengths[i]; place--)
       portrait->reaches[place] = portrait->reaches[place - 1];

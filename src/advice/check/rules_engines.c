@@ -211,7 +211,7 @@ static void find_float32(rs_checked *c) {
   double worst = 0;
   for (size_t i = 1; rs_model_turns(model) && i <= POSITIONS && i < model->max_length; i++)
     for (size_t j = 0; j < model->rotary_dim / 2; j++) {
-      double omega = pow(model->rope_theta, -2.0 * (double)j / (double)model->rotary_dim);
+      double omega = rs_ladder_at(model->rope_theta, (double)model->rotary_dim, j);
       double position = (double)(model->max_length - i);
       worst = fmax(worst, fabs((double)((float)omega * (float)position) - omega * position));
     }

@@ -233,92 +233,60 @@ void rs_hypotheses_mishaps(rs_hypothesis_maker *make) {
 /* ---- finished tables --------------------------------------------------------------------------------------------- */
 
 /* Orders that code makes, numbers of fewer bits, other units, a scaling that is applied to what is scaled already. */
-typedef struct alteration {
-  const char *what, *key;
-  double (*at)(const rs_compared *from, size_t j);
+typedef enum alteration {
+  REVERSED,
+  ODD_AFTER_EVEN,
+  MERGED,
+  AS_BF16,
+  AS_F16,
+  IN_TURNS,
+  INVERTED,
+  SWAPPED,
+  CUT_SHORT,
+  CUT_SLOW,
+  BY_LENGTH,
+  TWICE,
+  GEOMETRIC,
+  ALTERATIONS
 } alteration;
 
-static double reversed(const rs_compared *from, size_t j) {
-  return from->spectrum->omega[from->spectrum->pairs - 1 - j];
-}
+static const struct {
+  const char *key, *what;
+} alterations[ALTERATIONS] = {
+    [REVERSED] = {"order", "in reversed order"},
+    [ODD_AFTER_EVEN] = {"order", "with the pairs in the order 0, 2, 4, ..., 1, 3, 5, ... (split as if interleaved)"},
+    [MERGED] = {"order", "with the pairs' two halves interleaved"},
+    [AS_BF16] = {"rounded", "with frequencies rounded to bfloat16 (buffers that were cast with the model)"},
+    [AS_F16] = {"rounded", "with frequencies rounded to float16 (buffers that were cast with the model)"},
+    [IN_TURNS] = {"unit", "in turns, not in radians (every frequency over 2 pi)"},
+    [INVERTED] = {"unit", "with periods in place of frequencies (1 / omega)"},
+    [SWAPPED] = {"betas", "with beta_fast and beta_slow exchanged"},
+    [CUT_SHORT] = {"clamp", "with the ramp's end held at the last pair, R/2 - 1 (YaRN's code holds it at R - 1)"},
+    [CUT_SLOW] = {"cut",
+                  "with the pairs that make less than one turn within the trained length held still (FoPE's cut)"},
+    [BY_LENGTH] =
+        {"by length",
+         "with long_factor grown with the length, 1 + (f - 1) (n / L0 - 1) / (s - 1) (LongRoPE's dynamic rule)"},
+    [TWICE] = {"twice", "with the scaling applied twice (each pair divided once more by what divides it)"},
+    [GEOMETRIC] = {"blend", "with the blend of kept and divided pairs geometric, as xAI's yarn_log has it"},
+};
 
-static double odd_after_even(const rs_compared *from, size_t j) {
-  size_t half = (from->spectrum->pairs + 1) / 2;
-  return from->spectrum->omega[j < half ? 2 * j : 2 * (j - half) + 1];
-}
-
-static double merged(const rs_compared *from, size_t j) {
-  size_t half = (from->spectrum->pairs + 1) / 2;
-  return from->spectrum->omega[j % 2 == 0 ? j / 2 : half + j / 2];
-}
-
-static double as_bf16(const rs_compared *from, size_t j) {
-  return rs_round(RS_BF16, from->spectrum->omega[j]);
-}
-
-static double as_f16(const rs_compared *from, size_t j) {
-  return rs_round(RS_F16, from->spectrum->omega[j]);
-}
-
-static double in_turns(const rs_compared *from, size_t j) {
-  return from->spectrum->omega[j] / (2 * M_PI);
-}
-
-static double inverted(const rs_compared *from, size_t j) {
-  return from->spectrum->omega[j] > 0 ? 1 / from->spectrum->omega[j] : 0;
-}
-
-static double plain_at(const rs_compared *from, size_t j) {
-  return pow(rs_compared_theta(from), -(double)j / (double)from->spectrum->pairs);
-}
-
-/* Each pair's divisor once more. */
-static double twice(const rs_compared *from, size_t j) {
-  double omega = from->spectrum->omega[j];
-  return omega * omega / plain_at(from, j);
-}
-
-/* xAI's yarn_log: what a by-parts method blends, blended geometrically. For kept * (1 - r) + divided * r. */
-static double geometric(const rs_compared *from, size_t j) {
-  double s = rs_compared_scale(from), plain = plain_at(from, j), share = from->spectrum->omega[j] / plain;
-  double r = s != 1 ? (1 - share) / (1 - 1 / s) : 0;
-  return plain * pow(s, -fmin(fmax(r, 0), 1));
-}
-
-/* YaRN's ramp between the pairs of two betas, which ends at pair `last` at the latest. */
-static double ramp(const rs_compared *from, const char *begin, const char *end, double last, size_t j) {
+/* YaRN's ramp between the pairs of two betas, which ends at pair `last` at the latest: the share of pair j that is
+ * divided. */
+static double ramp_at(const rs_compared *from, const char *begin, const char *end, double last, size_t j) {
   const rs_settings *settings = &from->recipe->settings;
-  double s = rs_compared_scale(from);
   double low = rs_ramp_pair(from, rs_setting(settings, begin)->number);
   double high = rs_ramp_pair(from, rs_setting(settings, end)->number);
   bool truncate = rs_setting(settings, "truncate")->number == 1;
   low = fmax(truncate ? floor(low) : low, 0);
   high = fmin(truncate ? ceil(high) : high, last);
-  double r = fmin(fmax(((double)j - low) / (high != low ? high - low : 0.001), 0), 1);
-  return plain_at(from, j) * (1 - r + r / s);
-}
-
-/* The ramp of code that takes beta_fast for beta_slow: from there it falls, and slow pairs are kept. */
-static double swapped(const rs_compared *from, size_t j) {
-  return ramp(from, "beta_slow", "beta_fast", 2 * (double)from->spectrum->pairs - 1, j);
-}
-
-/* The ramp of code that ends it at the last pair, R/2 - 1, where YaRN's has R - 1. */
-static double cut_short(const rs_compared *from, size_t j) {
-  return ramp(from, "beta_fast", "beta_slow", (double)from->spectrum->pairs - 1, j);
-}
-
-/* FoPE's cut: what makes less than one turn within the trained length does not turn. */
-static double cut_slow(const rs_compared *from, size_t j) {
-  double omega = from->spectrum->omega[j];
-  return omega > 2 * M_PI / rs_compared_train_length(from) ? omega : 0;
+  return fmin(fmax(((double)j - low) / (high != low ? high - low : 0.001), 0), 1);
 }
 
 /* The list of divisors that LongRoPE's code scales by the length; NULL where the recipe has none. */
 static const double *divisors_of(const rs_compared *from) {
-  int index = rs_settings_find(&from->recipe->settings, "long_factor");
-  const rs_value *list = index >= 0 ? &from->recipe->settings.values[index] : NULL;
-  return list != NULL && list->set && list->count == from->spectrum->pairs ? list->list : NULL;
+  const rs_value *list = rs_setting(&from->recipe->settings, "long_factor");
+  return list->set && list->count == from->spectrum->pairs ? list->list : NULL;
 }
 
 /* What the longest context is of the trained one. */
@@ -326,44 +294,57 @@ static double most_scale(const rs_compared *from) {
   return (double)from->model->max_length / rs_compared_train_length(from);
 }
 
-/* LongRoPE's dynamic rule: 1 + (f - 1) (n / L0 - 1) / (s - 1), from no divisor at L0 to the whole list at s L0. */
-static double by_length(const rs_compared *from, size_t j) {
-  double share = ((double)from->length / rs_compared_train_length(from) - 1) / (most_scale(from) - 1);
-  return plain_at(from, j) / (1 + (divisors_of(from)[j] - 1) * fmax(share, 0));
+/* Pair j of a table of no recipe. */
+static double alter_bare(const rs_spectrum *spectrum, alteration way, size_t j) {
+  const double *omega = spectrum->omega;
+  size_t half = (spectrum->pairs + 1) / 2;
+  switch (way) {
+  case REVERSED: return omega[spectrum->pairs - 1 - j];
+  case ODD_AFTER_EVEN: return omega[j < half ? 2 * j : 2 * (j - half) + 1];
+  case MERGED: return omega[j % 2 == 0 ? j / 2 : half + j / 2];
+  case AS_BF16: return rs_round(RS_BF16, omega[j]);
+  case AS_F16: return rs_round(RS_F16, omega[j]);
+  case IN_TURNS: return omega[j] / (2 * M_PI);
+  default: return omega[j] > 0 ? 1 / omega[j] : 0;
+  }
 }
 
-static const alteration alterations[] = {
-    {"in reversed order", "order", reversed},
-    {"with the pairs in the order 0, 2, 4, ..., 1, 3, 5, ... (split as if interleaved)", "order", odd_after_even},
-    {"with the pairs' two halves interleaved", "order", merged},
-    {"with frequencies rounded to bfloat16 (buffers that were cast with the model)", "rounded", as_bf16},
-    {"with frequencies rounded to float16 (buffers that were cast with the model)", "rounded", as_f16},
-    {"in turns, not in radians (every frequency over 2 pi)", "unit", in_turns},
-    {"with periods in place of frequencies (1 / omega)", "unit", inverted},
-    {"with beta_fast and beta_slow exchanged", "betas", swapped},
-    {"with the ramp's end held at the last pair, R/2 - 1 (YaRN's code holds it at R - 1)", "clamp", cut_short},
-    {"with the pairs that make less than one turn within the trained length held still (FoPE's cut)", "cut", cut_slow},
-    {"with long_factor grown with the length, 1 + (f - 1) (n / L0 - 1) / (s - 1) (LongRoPE's dynamic rule)",
-     "by length", by_length},
-    {"with the scaling applied twice (each pair divided once more by what divides it)", "twice", twice},
-    {"with the blend of kept and divided pairs geometric, as xAI's yarn_log has it", "blend", geometric},
-};
+/* Pair j of a recipe's. Code that takes beta_fast for beta_slow has a ramp that falls, and keeps slow pairs; what
+ * LongRoPE's dynamic rule divides by grows from 1 at L0 to the whole list at s L0. */
+static double alter(const rs_compared *from, alteration way, size_t j) {
+  double omega = from->spectrum->omega[j], pairs = (double)from->spectrum->pairs, s = rs_compared_scale(from), r;
+  double plain = rs_ladder_at(rs_compared_theta(from), 2 * pairs, j), trained = rs_compared_train_length(from);
+  switch (way) {
+  case SWAPPED: r = ramp_at(from, "beta_slow", "beta_fast", 2 * pairs - 1, j); return plain * (1 - r + r / s);
+  case CUT_SHORT: r = ramp_at(from, "beta_fast", "beta_slow", pairs - 1, j); return plain * (1 - r + r / s);
+  case CUT_SLOW: return omega > 2 * M_PI / trained ? omega : 0;
+  case BY_LENGTH:
+    r = ((double)from->length / trained - 1) / (most_scale(from) - 1);
+    return plain / (1 + (divisors_of(from)[j] - 1) * fmax(r, 0));
+  case TWICE: return omega * omega / plain;
+  default: /* kept * (1 - r) + divided * r, blended geometrically */
+    r = s != 1 ? (1 - omega / plain) / (1 - 1 / s) : 0;
+    return plain * pow(s, -fmin(fmax(r, 0), 1));
+  }
+}
 
 /* What the recipe must be for it. */
-static bool fits(const alteration *way, const rs_compared *from) {
-  bool by_ramp = way->at == swapped || way->at == cut_short;
-  if (way->at == cut_slow) return from->recipe != NULL;
-  if (way->at == by_length) return from->recipe != NULL && divisors_of(from) != NULL && most_scale(from) > 1;
-  if (way->at != twice && way->at != geometric && !by_ramp) return true;
-  double s = from->recipe != NULL ? rs_compared_scale(from) : NAN;
-  bool has_ramp = !by_ramp || (s > 0 && rs_settings_find(&from->recipe->settings, "truncate") >= 0);
-  return s > 0 && s != 1 && has_ramp;
+static bool fits(alteration way, const rs_compared *from) {
+  if (way <= INVERTED) return true;
+  if (from->recipe == NULL) return false;
+  double s = rs_compared_scale(from);
+  bool ramp = rs_settings_find(&from->recipe->settings, "truncate") >= 0;
+  if (way == CUT_SLOW) return true;
+  if (way == BY_LENGTH) return divisors_of(from) != NULL && most_scale(from) > 1;
+  return s > 0 && s != 1 && (ramp || way == TWICE || way == GEOMETRIC);
 }
 
 bool rs_table_alter(const rs_compared *from, size_t way, double *out, const char **what, const char **key) {
-  if (way >= RS_COUNT(alterations)) return false;
-  *what = fits(&alterations[way], from) ? alterations[way].what : NULL;
-  *key = alterations[way].key;
-  for (size_t j = 0; *what != NULL && j < from->spectrum->pairs; j++) out[j] = alterations[way].at(from, j);
+  if (way >= ALTERATIONS) return false;
+  alteration a = (alteration)way;
+  *what = fits(a, from) ? alterations[a].what : NULL;
+  *key = alterations[a].key;
+  for (size_t j = 0; *what != NULL && j < from->spectrum->pairs; j++)
+    out[j] = a <= INVERTED ? alter_bare(from->spectrum, a, j) : alter(from, a, j);
   return true;
 }

@@ -200,10 +200,10 @@ static void put_window(gguf *g) {
 static void put_divisors(rs_converting *c, const char *name) {
   const double idle = 1e30;
   const rs_settled *s = &c->settled;
-  double pairs = (double)s->spectrum.pairs;
+  double dims = 2 * (double)s->spectrum.pairs;
   rs_json_list(&c->json, name);
   for (size_t j = 0; j < s->spectrum.pairs; j++) {
-    double plain = pow(s->theta, -(double)j / pairs), omega = s->spectrum.omega[j];
+    double plain = rs_ladder_at(s->theta, dims, j), omega = s->spectrum.omega[j];
     rs_json_number(&c->json, NULL, omega > 0 ? plain / omega : idle);
   }
   rs_json_end(&c->json);

@@ -26,7 +26,7 @@ static void turn(const rs_source_in *in, double tokens, double *x) {
   for (size_t j = 0; j < pairs; j++) {
     size_t first = interleaved ? 2 * j : j, second = interleaved ? 2 * j + 1 : j + pairs;
     double a = x[first], b = x[second], c, s;
-    rs_cos_sin(tokens, pow(in->rope_theta, -2 * (double)j / (double)in->rotary_dim), &c, &s);
+    rs_cos_sin(tokens, rs_ladder_at(in->rope_theta, (double)in->rotary_dim, j), &c, &s);
     x[first] = a * c - b * s;
     x[second] = a * s + b * c;
   }
