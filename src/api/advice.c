@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- findings ------------------------------------------------------------------------------------------------------
- */
+/* ---- findings ---------------------------------------------------------------------------------------------------- */
 
 struct ropescope_findings {
   rs_findings found;
@@ -92,8 +91,7 @@ size_t ropescope_findings_count(const ropescope_findings *findings, ropescope_se
   return rs_findings_count(&findings->found, (rs_severity)least);
 }
 
-/* ---- comparisons ---------------------------------------------------------------------------------------------------
- */
+/* ---- comparisons ------------------------------------------------------------------------------------------------- */
 
 static const double USUAL_TOLERANCE = 1e-6;
 
@@ -222,8 +220,7 @@ const ropescope_cause *ropescope_comparison_cause(const ropescope_comparison *co
   return index < comparison->causes.count ? &comparison->handed[index] : NULL;
 }
 
-/* ---- conversions ---------------------------------------------------------------------------------------------------
- */
+/* ---- conversions ------------------------------------------------------------------------------------------------- */
 
 struct ropescope_conversion {
   rs_conversion made;
@@ -294,8 +291,7 @@ const char *ropescope_conversion_note(const ropescope_conversion *conversion, si
   return index < conversion->made.notes.count ? conversion->made.notes.items[index] : NULL;
 }
 
-/* ---- solutions -----------------------------------------------------------------------------------------------------
- */
+/* ---- solutions --------------------------------------------------------------------------------------------------- */
 
 struct ropescope_solution {
   rs_solution solved;

@@ -6,7 +6,7 @@
 
 #include "ropescope.h"
 
-/* ---- api ------------------------------------------------------------------------------------------------------- */
+/* ---- api --------------------------------------------------------------------------------------------------------- */
 
 /* Errors, sizes, copies. */
 
@@ -52,12 +52,8 @@ static inline const char *rs_api_word(const char *word) {
   return word != NULL ? word : "";
 }
 
-/* Words that an object hands out. */
-typedef rs_arena rs_api_strings;
-#define rs_api_strings_clear rs_arena_clear
-
-/* The words of a text, which is cleared; NULL: RS_MEMORY. */
-const char *rs_api_keep(rs_api_strings *strings, rs_text *text, rs_err *err);
+/* The words of a text, which is cleared, for an object to hand out; NULL: RS_MEMORY. */
+const char *rs_api_keep(rs_arena *words, rs_text *text, rs_err *err);
 
 /* What `hf` is where a file or text is the model: its path, kept in the arena, or what the text is called; NULL where
  * both are. */
@@ -67,65 +63,14 @@ rs_status rs_api_model_name(const char *file, const char *text, rs_arena *arena,
 int rs_api_threads_limit(size_t threads);
 void rs_api_threads_restore(int before);
 
-/* ---- library --------------------------------------------------------------------------------------------------- */
+/* ---- library ----------------------------------------------------------------------------------------------------- */
 
 /* Methods of the caller's. */
 
 /* Those of a library (NULL: none), as the readers of configs take them. Borrows. */
 rs_method_list rs_api_methods(const ropescope_library *library);
 
-/* A method whose stages hand on to callbacks. */
-typedef struct rs_api_method rs_api_method;
-
-/* From a spec, all of whose words are copied. RS_INPUT, with the member as subject; RS_MEMORY; *method is NULL then. */
-rs_status rs_api_method_make(const ropescope_method_spec *spec, rs_api_method **method, rs_err *err);
-void rs_api_method_free(rs_api_method *method); /* without the spec's `release` */
-void rs_api_method_release(rs_api_method *method);
-const rs_method *rs_api_method_of(const rs_api_method *method);
-
-/* ---- results --------------------------------------------------------------------------------------------------- */
-
-/* What a results folder holds, in memory. */
-
-typedef struct rs_api_file {
-  char *name, *data; /* owned; a NUL follows the data */
-  size_t length;
-  ropescope_frame *frame; /* of a CSV file, owned; else NULL */
-} rs_api_file;
-
-struct ropescope_results {
-  rs_api_file *files; /* (count,) by name */
-  size_t count, capacity;
-};
-
-/* Every file of the folder but hidden ones and folders. RS_INPUT where one is not what manifest.json says, RS_IO,
- * RS_MEMORY; *results is NULL then. */
-rs_status rs_api_results_read(const char *directory, ropescope_results **results, rs_err *err);
-
-/* ---- rows ------------------------------------------------------------------------------------------------------ */
-
-/* Queries and keys of the caller's as rows of doubles. */
-
-/* Which numbers of an array are wanted, and what for. */
-typedef struct rs_api_part {
-  const ropescope_rows *rows;
-  const char *name; /* for messages: "q" */
-  size_t head;
-  const size_t *tokens; /* (count,) row `tokens[i] - first`; NULL: row i */
-  size_t first, count, dims;
-  double factor; /* multiplies all */
-} rs_api_part;
-
-/* Where the part stands as (count, dims) doubles already; NULL: nowhere. */
-const double *rs_api_part_there(const rs_api_part *part);
-
-/* out (count, dims): the part as doubles. */
-void rs_api_part_read(const rs_api_part *part, double *out);
-
-/* RS_INPUT with the place of a number of (count, dims) that is not finite. */
-rs_status rs_api_part_check(const rs_api_part *part, const double *numbers, rs_err *err);
-
-/* ---- frame ----------------------------------------------------------------------------------------------------- */
+/* ---- frame ------------------------------------------------------------------------------------------------------- */
 
 /* CSV text, or numbers, as columns. */
 
@@ -149,7 +94,7 @@ rs_status rs_api_frame_begin(ropescope_frame **frame, rs_err *err);
 rs_status rs_api_frame_add(ropescope_frame *frame, const rs_api_column *column, rs_err *err);
 rs_status rs_api_frame_fill(ropescope_frame *frame, const double *numbers, size_t rows, rs_err *err);
 
-/* ---- recipe ---------------------------------------------------------------------------------------------------- */
+/* ---- recipe ------------------------------------------------------------------------------------------------------ */
 
 /* What a recipe of the public interface is. */
 
@@ -163,7 +108,7 @@ struct ropescope_recipe {
   rs_arena arena;
 };
 
-/* ---- statistics ------------------------------------------------------------------------------------------------ */
+/* ---- statistics -------------------------------------------------------------------------------------------------- */
 
 /* What was observed of given queries and keys. */
 
@@ -206,9 +151,5 @@ typedef struct rs_api_observed {
 
 /* Everything but what metrics come to. RS_INPUT, RS_DOMAIN, RS_UNSUPPORTED, RS_MEMORY. */
 rs_status rs_api_observe(rs_api_observed *observed, ropescope_statistics *statistics, rs_err *err);
-
-/* The states of the metrics, before; and their frames, after. */
-rs_status rs_api_metrics_begin(rs_api_observed *observed, rs_err *err);
-rs_status rs_api_metrics_end(rs_api_observed *observed, ropescope_statistics *statistics, rs_err *err);
 
 #endif

@@ -2,13 +2,13 @@
  * apart), sizes, copies, teams. */
 #include "api.h"
 
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #ifdef _OPENMP
+#include <omp.h>
 #endif
 
 rs_status rs_api_sized(const void *structure, size_t wanted, const char *what, rs_err *err) {
@@ -51,7 +51,7 @@ rs_status rs_api_model_name(const char *file, const char *text, rs_arena *arena,
   return rs_arena_check(arena, err);
 }
 
-const char *rs_api_keep(rs_api_strings *strings, rs_text *text, rs_err *err) {
+const char *rs_api_keep(rs_arena *strings, rs_text *text, rs_err *err) {
   const char *words = rs_text_check(text, err) == RS_OK ? rs_arena_text(strings, rs_text_string(text)) : NULL;
   strings->failed |= words == NULL;
   rs_text_clear(text);

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- methods of a caller's -----------------------------------------------------------------------------------------
- */
+/* ---- methods of a caller's --------------------------------------------------------------------------------------- */
 
 enum { MOST_PARAMETERS = 16, MOST_MESSAGE = 256 };
 
@@ -34,14 +33,14 @@ typedef struct bias_bridge {
   const callbacks *calls;
 } bias_bridge;
 
-struct rs_api_method {
+typedef struct api_method {
   rs_method method;
   callbacks calls;
   freq_bridge freq;
   bias_bridge bias;
   rs_param params[MOST_PARAMETERS];
   rs_arena words;
-};
+} api_method;
 
 /* The struct of the parameters. */
 typedef struct values {
@@ -164,11 +163,11 @@ static rs_status check_spec(const ropescope_method_spec *spec, rs_err *err) {
   return RS_OK;
 }
 
-static const char *keep_word(rs_api_method *method, const char *word) {
+static const char *keep_word(api_method *method, const char *word) {
   return rs_arena_text(&method->words, rs_api_word(word));
 }
 
-static void make_parameter(rs_api_method *method, const ropescope_parameter_spec *from, size_t index) {
+static void make_parameter(api_method *method, const ropescope_parameter_spec *from, size_t index) {
   char fallback[RS_NUMBER_CHARS];
   rs_number_format(from->fallback, fallback);
   method->params[index] = (rs_param){.name = keep_word(method, from->name),
@@ -181,7 +180,7 @@ static void make_parameter(rs_api_method *method, const ropescope_parameter_spec
                                      .summary = keep_word(method, from->summary)};
 }
 
-static void make_method(const ropescope_method_spec *spec, rs_api_method *made) {
+static void make_method(const ropescope_method_spec *spec, api_method *made) {
   const char *name = keep_word(made, spec->name), *summary = keep_word(made, spec->summary),
              *reference = keep_word(made, spec->reference);
   for (size_t i = 0; i < spec->parameter_count; i++) make_parameter(made, &spec->parameters[i], i);
@@ -205,40 +204,27 @@ static void make_method(const ropescope_method_spec *spec, rs_api_method *made) 
                              .bias = spec->bias != NULL ? &made->bias.kind : NULL};
 }
 
-rs_status rs_api_method_make(const ropescope_method_spec *spec, rs_api_method **method, rs_err *err) {
-  *method = NULL;
-  RS_TRY(check_spec(spec, err));
-  rs_api_method *made = rs_alloc(1, sizeof *made, err);
-  if (made == NULL) return RS_MEMORY;
-  make_method(spec, made);
-  rs_status status = rs_arena_check(&made->words, err);
-  if (status == RS_OK)
-    *method = made;
-  else
-    rs_api_method_free(made);
-  return status;
-}
-
-void rs_api_method_free(rs_api_method *method) {
-  if (method == NULL) return;
+static void method_free(api_method *method) {
   rs_arena_clear(&method->words);
   free(method);
 }
 
-void rs_api_method_release(rs_api_method *method) {
-  if (method->calls.release != NULL) method->calls.release(method->calls.user);
+/* From a spec, all of whose words are copied. RS_INPUT, with the member as subject; RS_MEMORY. */
+static rs_status method_make(const ropescope_method_spec *spec, api_method **method, rs_err *err) {
+  RS_TRY(check_spec(spec, err));
+  *method = rs_alloc(1, sizeof **method, err);
+  if (*method == NULL) return RS_MEMORY;
+  make_method(spec, *method);
+  rs_status status = rs_arena_check(&(*method)->words, err);
+  if (status != RS_OK) method_free(*method);
+  return status;
 }
 
-const rs_method *rs_api_method_of(const rs_api_method *method) {
-  return &method->method;
-}
-
-/* ---- the library ---------------------------------------------------------------------------------------------------
- */
+/* ---- the library ------------------------------------------------------------------------------------------------- */
 
 struct ropescope_library {
-  rs_api_method **methods; /* (count,) owned */
-  const rs_method **list;  /* (count,) the same as internals have them */
+  api_method **methods;   /* (count,) owned */
+  const rs_method **list; /* (count,) the same as internals have them */
   size_t count, method_room, list_room;
 };
 
@@ -250,8 +236,6 @@ const char *ropescope_version(void) {
   return ROPESCOPE_VERSION;
 }
 
-/* ---- methods of the caller's ------------------------------------------------------------------------------------- */
-
 ropescope_status ropescope_library_create(ropescope_library **library, ropescope_error **error) {
   rs_err err = {0};
   *library = rs_alloc(1, sizeof **library, &err);
@@ -261,8 +245,9 @@ ropescope_status ropescope_library_create(ropescope_library **library, ropescope
 void ropescope_library_free(ropescope_library *library) {
   if (library == NULL) return;
   for (size_t i = 0; i < library->count; i++) {
-    rs_api_method_release(library->methods[i]);
-    rs_api_method_free(library->methods[i]);
+    const callbacks *calls = &library->methods[i]->calls;
+    if (calls->release != NULL) calls->release(calls->user);
+    method_free(library->methods[i]);
   }
   free(library->methods);
   free(library->list);
@@ -270,16 +255,16 @@ void ropescope_library_free(ropescope_library *library) {
 }
 
 static rs_status add(ropescope_library *library, const ropescope_method_spec *spec, rs_err *err) {
-  rs_api_method *method;
+  api_method *method;
   RS_TRY(RS_GROW(library->methods, &library->method_room, library->count + 1, err));
   RS_TRY(RS_GROW(library->list, &library->list_room, library->count + 1, err));
-  RS_TRY(rs_api_method_make(spec, &method, err));
-  const rs_method *made = rs_api_method_of(method);
+  RS_TRY(method_make(spec, &method, err));
+  const rs_method *made = &method->method;
   const rs_method_list mine = rs_api_methods(library);
   if (rs_method_find_in(&mine, made->name) != NULL || strcmp(made->name, RS_PUBLISHED) == 0 ||
       strcmp(made->name, RS_TRAINED) == 0) {
     rs_status status = rs_fail_on(err, RS_INPUT, "name", "%s is taken: there is such a method", made->name);
-    rs_api_method_free(method);
+    method_free(method);
     return status;
   }
   library->methods[library->count] = method;

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- files ---------------------------------------------------------------------------------------------------------
- */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 struct ropescope_array {
   char *path;
@@ -85,22 +84,32 @@ ropescope_rows ropescope_array_rows(const ropescope_array *array) {
   return rows;
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------------------------
- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+/* Which numbers of an array are wanted, and what for. */
+typedef struct row_part {
+  const ropescope_rows *rows;
+  const char *name; /* for messages: "q" */
+  size_t head;
+  const size_t *tokens; /* (count,) row `tokens[i] - first`; NULL: row i */
+  size_t first, count, dims;
+  double factor; /* multiplies all */
+} row_part;
 
 /* Numbers below which threads cost more than they bring. */
 static const double WORTH_THREADS = 1e5;
 
-static size_t row_of(const rs_api_part *part, size_t index) {
+static size_t row_of(const row_part *part, size_t index) {
   return part->tokens != NULL ? part->tokens[index] - part->first : index;
 }
 
 /* From the start of the data, in numbers. */
-static ptrdiff_t place(const rs_api_part *part, size_t index) {
+static ptrdiff_t place(const row_part *part, size_t index) {
   return (ptrdiff_t)part->head * part->rows->head_stride + (ptrdiff_t)row_of(part, index) * part->rows->token_stride;
 }
 
-const double *rs_api_part_there(const rs_api_part *part) {
+/* Where it stands as (count, dims) doubles already; NULL: nowhere. */
+static const double *part_there(const row_part *part) {
   const ropescope_rows *rows = part->rows;
   bool plain = rows->dtype == ROPESCOPE_F64 && part->factor == 1 && part->tokens == NULL && rows->dim_stride == 1 &&
                (rows->token_stride == (ptrdiff_t)part->dims || part->count == 1);
@@ -124,7 +133,7 @@ static double from_f16(uint16_t bits) {
   return ((bits & 0x8000U) != 0 ? -1.0 : 1.0) * (double)(number * 0x1p112f);
 }
 
-static void read_row(const rs_api_part *part, size_t index, double *out) {
+static void read_row(const row_part *part, size_t index, double *out) {
   const ropescope_rows *rows = part->rows;
   ptrdiff_t from = place(part, index), step = rows->dim_stride, dims = (ptrdiff_t)part->dims;
   if (rows->dtype == ROPESCOPE_F64)
@@ -139,12 +148,13 @@ static void read_row(const rs_api_part *part, size_t index, double *out) {
       out[d] = part->factor * from_f16(((const uint16_t *)rows->data)[from + d * step]);
 }
 
-void rs_api_part_read(const rs_api_part *part, double *out) {
+static void part_read(const row_part *part, double *out) {
 #pragma omp parallel for schedule(static) if ((double)part->count * (double)part->dims >= WORTH_THREADS)
   for (size_t i = 0; i < part->count; i++) read_row(part, i, out + i * part->dims);
 }
 
-rs_status rs_api_part_check(const rs_api_part *part, const double *numbers, rs_err *err) {
+/* RS_INPUT with the place of a number of (count, dims) that is not finite. */
+static rs_status part_check(const row_part *part, const double *numbers, rs_err *err) {
   size_t count = part->count * part->dims, wrong = count;
 #pragma omp parallel for schedule(static) reduction(min : wrong) if ((double)count >= WORTH_THREADS)
   for (size_t i = 0; i < count; i++)
@@ -154,8 +164,7 @@ rs_status rs_api_part_check(const rs_api_part *part, const double *numbers, rs_e
                     part->head, row_of(part, wrong / part->dims), wrong % part->dims);
 }
 
-/* ---- observing -----------------------------------------------------------------------------------------------------
- */
+/* ---- observing --------------------------------------------------------------------------------------------------- */
 
 enum { ROWS_AT_ONCE = 1 << 14 };
 
@@ -176,35 +185,35 @@ static void room_clear(room *r) {
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 /* The numbers of a part: where they are, or in *spare, which is made when it is first needed. */
-static rs_status find_numbers(const rs_api_part *part, double **spare, const double **numbers, rs_err *err) {
-  *numbers = rs_api_part_there(part);
+static rs_status find_numbers(const row_part *part, double **spare, const double **numbers, rs_err *err) {
+  *numbers = part_there(part);
   if (*numbers == NULL) {
     if (*spare == NULL) *spare = rs_alloc(part->count, part->dims * sizeof **spare, err);
     if (*spare == NULL) return RS_MEMORY;
-    rs_api_part_read(part, *spare);
+    part_read(part, *spare);
     *numbers = *spare;
   }
-  return rs_api_part_check(part, *numbers, err);
+  return part_check(part, *numbers, err);
 }
 
 static rs_status read_head(const rs_api_observed *o, size_t head, room *r, rs_attention_job *job, rs_err *err) {
   const ropescope_attention *asked = o->asked;
   size_t first = o->queries[0], last = o->queries[o->query_count - 1];
   bool neighbours = last - first == o->query_count - 1 && first == asked->first_query; /* their rows are the array's */
-  const rs_api_part q = {.rows = &asked->q,
-                         .name = "q",
-                         .head = head,
-                         .tokens = neighbours ? NULL : o->queries,
-                         .first = asked->first_query,
-                         .count = o->query_count,
-                         .dims = asked->head_dim,
-                         .factor = o->factor};
-  const rs_api_part k = {.rows = &asked->k,
-                         .name = "k",
-                         .head = head / (asked->heads / o->kv_heads),
-                         .count = asked->length,
-                         .dims = asked->head_dim,
-                         .factor = 1};
+  const row_part q = {.rows = &asked->q,
+                      .name = "q",
+                      .head = head,
+                      .tokens = neighbours ? NULL : o->queries,
+                      .first = asked->first_query,
+                      .count = o->query_count,
+                      .dims = asked->head_dim,
+                      .factor = o->factor};
+  const row_part k = {.rows = &asked->k,
+                      .name = "k",
+                      .head = head / (asked->heads / o->kv_heads),
+                      .count = asked->length,
+                      .dims = asked->head_dim,
+                      .factor = 1};
   RS_TRY(find_numbers(&q, &r->q, &job->q, err));
   return find_numbers(&k, &r->k, &job->k, err);
 }

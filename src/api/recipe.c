@@ -148,8 +148,7 @@ const ropescope_layer_kind *ropescope_recipe_layer_kind(const ropescope_recipe *
   return index < recipe->kind_count ? &recipe->kinds[index] : NULL;
 }
 
-/* ---- tables --------------------------------------------------------------------------------------------------------
- */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 struct ropescope_tables {
   rs_encoding *encoding;

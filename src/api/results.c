@@ -12,10 +12,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
+typedef struct stored_file {
+  char *name, *data; /* owned; a NUL follows the data */
+  size_t length;
+  ropescope_frame *frame; /* of a CSV file, owned; else NULL */
+} stored_file;
+
+struct ropescope_results {
+  stored_file *files; /* (count,) by name */
+  size_t count, capacity;
+};
+
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-static rs_status read_file(const char *path, const char *name, rs_api_file *file, rs_err *err) {
-  *file = (rs_api_file){.name = rs_strdup(name, err)};
+static rs_status read_file(const char *path, const char *name, stored_file *file, rs_err *err) {
+  *file = (stored_file){.name = rs_strdup(name, err)};
   if (file->name == NULL) return RS_MEMORY;
   RS_TRY(rs_results_read(path, RS_LARGEST_TABLE, &file->data, &file->length, err));
   size_t length = strlen(name);
@@ -50,10 +61,10 @@ static rs_status add_files(ropescope_results *results, const char *directory, rs
 }
 
 static int by_name(const void *a, const void *b) {
-  return strcmp(((const rs_api_file *)a)->name, ((const rs_api_file *)b)->name);
+  return strcmp(((const stored_file *)a)->name, ((const stored_file *)b)->name);
 }
 
-static const rs_api_file *find_file(const ropescope_results *results, const char *name) {
+static const stored_file *find_file(const ropescope_results *results, const char *name) {
   for (size_t i = 0; i < results->count; i++)
     if (strcmp(results->files[i].name, name) == 0) return &results->files[i];
   return NULL;
@@ -89,7 +100,7 @@ static const rs_node *columns_of(const rs_node *files, const char *name) {
 
 /* Columns of a file that is not listed (timings.csv) are what summary.csv's of the same name are. */
 static rs_status describe(const ropescope_results *results, rs_err *err) {
-  const rs_api_file *manifest = find_file(results, "manifest.json");
+  const stored_file *manifest = find_file(results, "manifest.json");
   rs_tree *tree = NULL;
   rs_status status = RS_OK;
   if (manifest == NULL) return RS_OK;
@@ -106,7 +117,7 @@ static rs_status describe(const ropescope_results *results, rs_err *err) {
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
-rs_status rs_api_results_read(const char *directory, ropescope_results **results, rs_err *err) {
+static rs_status results_read(const char *directory, ropescope_results **results, rs_err *err) {
   *results = rs_alloc(1, sizeof **results, err);
   rs_status status = *results != NULL ? add_files(*results, directory, err) : RS_MEMORY;
   if (status == RS_OK && (*results)->count > 0)
@@ -122,7 +133,7 @@ rs_status rs_api_results_read(const char *directory, ropescope_results **results
 
 ropescope_status ropescope_results_open(const char *directory, ropescope_results **results, ropescope_error **error) {
   rs_err err = {0};
-  return rs_api_end(rs_api_results_read(directory, results, &err), error, &err, NULL);
+  return rs_api_end(results_read(directory, results, &err), error, &err, NULL);
 }
 
 void ropescope_results_free(ropescope_results *results) {
@@ -139,18 +150,17 @@ void ropescope_results_free(ropescope_results *results) {
 RS_API_AT(const char *, ropescope_results_name, results, results->count, results->files[index].name);
 
 const char *ropescope_results_file(const ropescope_results *results, const char *name, size_t *length) {
-  const rs_api_file *file = find_file(results, name);
+  const stored_file *file = find_file(results, name);
   if (length != NULL) *length = file != NULL ? file->length : 0;
   return file != NULL ? file->data : NULL;
 }
 
 const ropescope_frame *ropescope_results_frame(const ropescope_results *results, const char *name) {
-  const rs_api_file *file = find_file(results, name);
+  const stored_file *file = find_file(results, name);
   return file != NULL ? file->frame : NULL;
 }
 
-/* ---- sweeps --------------------------------------------------------------------------------------------------------
- */
+/* ---- sweeps ------------------------------------------------------------------------------------------------------ */
 
 /* ---- what is told and asked meanwhile ---------------------------------------------------------------------------- */
 
@@ -203,7 +213,7 @@ static rs_status run_into(const rs_experiment *experiment, const ropescope_run_o
   int threads = rs_api_threads_limit(options->threads);
   rs_status status = rs_run(experiment, &run, &summary, err);
   rs_api_threads_restore(threads);
-  return status == RS_OK ? rs_api_results_read(directory, results, err) : status;
+  return status == RS_OK ? results_read(directory, results, err) : status;
 }
 
 static rs_status run(const rs_experiment *experiment, const ropescope_run_options *options, ropescope_results **results,
@@ -236,8 +246,7 @@ ropescope_status ropescope_run(const ropescope_library *library, const char *tex
   return rs_api_end(status, error, &err, &problems);
 }
 
-/* ---- pictures ------------------------------------------------------------------------------------------------------
- */
+/* ---- pictures ---------------------------------------------------------------------------------------------------- */
 
 struct ropescope_pictures {
   rs_plot_views views;

@@ -5,8 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- metrics -------------------------------------------------------------------------------------------------------
- */
+/* ---- metrics ----------------------------------------------------------------------------------------------------- */
 
 static rs_metric_in input(const rs_api_observed *o, const rs_encoding *of_head, size_t metric) {
   return (rs_metric_in){.encoding = of_head,
@@ -18,7 +17,7 @@ static rs_metric_in input(const rs_api_observed *o, const rs_encoding *of_head, 
                         .seed = o->asked->seed};
 }
 
-rs_status rs_api_metrics_begin(rs_api_observed *observed, rs_err *err) {
+static rs_status metrics_begin(rs_api_observed *observed, rs_err *err) {
   const rs_encoding of_head = rs_encoding_of_head(observed->encoding, 0);
   observed->states = rs_alloc(observed->metrics.count, sizeof *observed->states, err);
   observed->results = rs_alloc(observed->metrics.count, sizeof *observed->results, err);
@@ -106,7 +105,7 @@ static rs_status make_summary(const rs_api_observed *o, ropescope_statistics *st
   return status;
 }
 
-rs_status rs_api_metrics_end(rs_api_observed *observed, ropescope_statistics *statistics, rs_err *err) {
+static rs_status metrics_end(rs_api_observed *observed, ropescope_statistics *statistics, rs_err *err) {
   const rs_encoding of_head = rs_encoding_of_head(observed->encoding, 0);
   for (size_t m = 0; m < observed->metrics.count; m++) {
     const rs_metric_kind *kind = observed->metrics.items[m].metric;
@@ -238,7 +237,7 @@ static rs_status prepare(rs_api_observed *o, rs_problems *problems, rs_err *err)
   RS_TRY(find_mask(o, err));
   RS_TRY(find_metrics(o, problems, err));
   RS_TRY(find_tables(o, err));
-  return rs_api_metrics_begin(o, err);
+  return metrics_begin(o, err);
 }
 
 static void observed_clear(rs_api_observed *o) {
@@ -268,7 +267,7 @@ static rs_status observe(rs_api_observed *o, ropescope_statistics *statistics, r
   RS_TRY(rs_arena_check(&statistics->arena, err));
   for (size_t b = 0; b <= o->bins; b++) statistics->edges[b] = (double)o->edges[b];
   RS_TRY(rs_api_observe(o, statistics, err));
-  return rs_api_metrics_end(o, statistics, err);
+  return metrics_end(o, statistics, err);
 }
 
 ropescope_status ropescope_statistics_create(const ropescope_attention *attention, ropescope_statistics **statistics,

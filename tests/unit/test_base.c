@@ -229,6 +229,15 @@ Test(base, text__failed_addition__stops_all_later_ones) {
   rs_text_clear(&text);
 }
 
+Test(base, word_among__whole_words__alone) {
+  cr_expect(rs_word_among("su", "su longrope llama3"));
+  cr_expect(rs_word_among("llama3", "su longrope llama3"));
+  cr_expect(rs_word_among("rope", "longrope rope"));
+  cr_expect_not(rs_word_among("rope", "longrope ropes"));
+  cr_expect_not(rs_word_among("", "su longrope"));
+  cr_expect_not(rs_word_among("su longrop", "su longrope"));
+}
+
 Test(base, suggest__slips_of_the_pen__find_the_nearest) {
   static const char *const known[] = {"rope", "yarn", "ntk", "ntk_by_parts", "beta_fast", "beta_slow", "longrope"};
   static const struct {

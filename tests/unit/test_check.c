@@ -62,6 +62,22 @@ static void says(const char *json, const char *code, const char *text, const cha
   rs_findings_clear(&findings);
 }
 
+/* A key of a dictionary is named with its path, wherever it was read from. */
+Test(check, keys__in_dictionaries__have_their_paths) {
+  static const char json[] = PLAIN ",\n\"rope_parameters\": {\"rope_type\": \"yarn\", \"factor\": 4.0, "
+                                   "\"original_max_position_embeddings\": 32768}}";
+  rs_findings findings;
+  bool found = false;
+  cr_assert_eq(rs_check(json, strlen(json), "config.json", 0, &findings, NULL), RS_OK);
+  for (size_t i = 0; i < findings.count; i++)
+    if (strcmp(findings.items[i].rule->code, "RS603") == 0) {
+      found = true;
+      cr_expect_str_eq(findings.items[i].key, "rope_parameters.original_max_position_embeddings");
+    }
+  cr_expect(found);
+  rs_findings_clear(&findings);
+}
+
 Test(check, right_files__nothing_is_found) {
   static const char *const right[] = {
       PLAIN "}",
@@ -96,6 +112,8 @@ Test(check, types__by_code_and_place) {
         "");
   finds(PLAIN ",\n\"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2.0, \"beta_fast\": 32}}", "RS107@4:69");
   finds(PLAIN ",\n\"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2.0, \"wibble\": 32}}", "RS107@4:66");
+  finds(SIZES_OF("qwen") ",\n\"rotary_emb_base\": 10000,\n\"rope_scaling\": {\"type\": \"linear\", \"factor\": 2.0}}",
+        "RS107@4:46"); /* its class reads no type */
   finds(PLAIN ",\n\"rope_scaling\": {\"rope_type\": \"linear\"}}", "RS108@4:17");
   finds(PLAIN ",\n\"rope_thetas\": 10000}", "RS110@4:16");
   finds(PLAIN ",\n\"head_dim_v\": 64}", ""); /* short names have such neighbours of their own */

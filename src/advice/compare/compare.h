@@ -4,7 +4,7 @@
 
 #include "advice/advice.h"
 
-/* ---- dumps ----------------------------------------------------------------------------------------------------- */
+/* ---- dumps ------------------------------------------------------------------------------------------------------- */
 
 /* Files of what an engine has computed. */
 
@@ -33,7 +33,7 @@ extern const char rs_other_first_rows[];
  * the tables are none of rotations. `read` gets what was seen. */
 rs_status rs_cos_sin_read(const rs_cos_sin_table *table, rs_spectrum *spectrum, char read[240], rs_err *err);
 
-/* ---- causes ---------------------------------------------------------------------------------------------------- */
+/* ---- causes ------------------------------------------------------------------------------------------------------ */
 
 /* Hypotheses about why two spectra differ. */
 

@@ -60,8 +60,7 @@ static size_t samples_of(size_t count) {
   return count < SAMPLES ? count : SAMPLES;
 }
 
-/* ---- layout, precision, attention factor ---------------------------------------------------------------------------
- */
+/* ---- layout, precision, attention factor ------------------------------------------------------------------------- */
 
 static bool repeats(const work *w, int layout) {
   size_t half = w->table->width / 2;
@@ -118,8 +117,7 @@ static rs_status look_over(work *w, look *seen) {
                  most * most);
 }
 
-/* ---- frequencies
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- frequencies ------------------------------------------------------------------------------------------------- */
 
 static double position_at(const work *w, rounding r, size_t p) {
   return rs_round(r.format, w->first + (double)p);
@@ -197,8 +195,7 @@ static rs_status find_first(work *w, bool *known) {
   return RS_OK;
 }
 
-/* ---- first rows ---------------------------------------------------------------------------------------------------
- */
+/* ---- first rows -------------------------------------------------------------------------------------------------- */
 
 const char rs_other_first_rows[] = "other frequencies at its first ";
 
@@ -281,8 +278,7 @@ static rs_status choose_rounding(work *w, look seen, rounding *best) {
                  left);
 }
 
-/* ---- all of it
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 static rs_status fill(const work *w, look seen, rounding r, rs_spectrum *spectrum) {
   double rows = (double)w->table->rows - 1, step = finest(seen.format);

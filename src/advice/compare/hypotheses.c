@@ -267,7 +267,7 @@ rs_status rs_hypotheses_list(const rs_compared *from, const rs_compared *other, 
   return make.starved ? rs_fail(err, RS_MEMORY, "out of memory for text") : RS_OK;
 }
 
-/* ---- work ------------------------------------------------------------------------------------------------------- */
+/* ---- work -------------------------------------------------------------------------------------------------------- */
 
 /* DPRoPE counts the angles of every position of both lengths. */
 static double counted_positions(const rs_compared *from, const rs_method *method, double s) {

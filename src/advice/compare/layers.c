@@ -195,8 +195,7 @@ void rs_kinds_cause(const rs_contender sides[2], const rs_kind_matches *matches,
   }
 }
 
-/* ---- a checkpoint's buffers ---------------------------------------------------------------------------------------
- */
+/* ---- a checkpoint's buffers -------------------------------------------------------------------------------------- */
 
 static size_t kind_of(const rs_contender *config, size_t layer) {
   const rs_profile *profile = &config->profile;

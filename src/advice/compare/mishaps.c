@@ -165,8 +165,7 @@ static void other_sections(maker *make) {
   rs_hypothesis_alter(make, "mrope_section", "none", "the sections are not read: text alone");
 }
 
-/* ---- the ramp that a table shows -----------------------------------------------------------------------------------
- */
+/* ---- the ramp that a table shows --------------------------------------------------------------------------------- */
 
 /* Where the ramp begins and ends, in pairs: two pairs inside it lie on its line. False where fewer than three do, or
  * one is off it. */
