@@ -334,8 +334,9 @@ rs_status rs_trained_marked(const char *folder, bool *marked, rs_err *err) RS_NO
 rs_status rs_trained_read(const char *folder, rs_trained *trained, rs_err *err) RS_NONNULL(1, 2);
 void rs_trained_clear(rs_trained *trained) RS_NONNULL(1);
 
-/* The model as it begins, or (load) as the folder's weights make it. */
-rs_status rs_trained_create(const rs_trained *trained, rs_transformer **transformer, rs_err *err) RS_NONNULL(1, 2);
+/* The model as it begins (`blank`: with weights 0), or (load) as the folder's weights make it. */
+rs_status rs_trained_create(const rs_trained *trained, bool blank, rs_transformer **transformer, rs_err *err)
+    RS_NONNULL(1, 3);
 rs_status rs_trained_load(const rs_trained *trained, const char *folder, rs_transformer **transformer, rs_err *err)
     RS_NONNULL(1, 2, 3);
 

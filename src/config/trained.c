@@ -420,8 +420,8 @@ void rs_trained_clear(rs_trained *trained) {
 
 /* ---- models ------------------------------------------------------------------------------------------------------ */
 
-static rs_status create(const rs_trained *trained, const rs_safetensors *stored, rs_transformer **transformer,
-                        rs_err *err) {
+static rs_status create(const rs_trained *trained, const rs_safetensors *stored, bool blank,
+                        rs_transformer **transformer, rs_err *err) {
   const rs_transformer_in in = {.shape = &trained->shape,
                                 .geometry = &trained->geometry,
                                 .recipes = trained->recipes,
@@ -429,19 +429,20 @@ static rs_status create(const rs_trained *trained, const rs_safetensors *stored,
                                 .tokens = &trained->tokens,
                                 .format = trained->format,
                                 .seed = trained->seed,
-                                .stored = stored};
+                                .stored = stored,
+                                .blank = blank};
   return rs_transformer_create(&in, transformer, err);
 }
 
-rs_status rs_trained_create(const rs_trained *trained, rs_transformer **transformer, rs_err *err) {
-  return create(trained, NULL, transformer, err);
+rs_status rs_trained_create(const rs_trained *trained, bool blank, rs_transformer **transformer, rs_err *err) {
+  return create(trained, NULL, blank, transformer, err);
 }
 
 /* What is wrong with a shape is wrong with the config that gives it, what a file has not with the file. */
 static rs_status create_named(const rs_trained *trained, const char *folder, const rs_safetensors *stored,
                               rs_transformer **transformer, rs_err *err) {
   rs_err why = {0};
-  rs_status status = create(trained, stored, transformer, &why);
+  rs_status status = create(trained, stored, true, transformer, &why);
   if (status == RS_OK) return RS_OK;
   if (strncmp(why.message, stored->path, strlen(stored->path)) == 0) return rs_fail(err, status, "%s", why.message);
   return rs_fail(err, status, "%s/" RS_TRAINED_CONFIG ": %s", folder, why.message);

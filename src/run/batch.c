@@ -184,14 +184,11 @@ static bool head_is_used(const rs_batch_work *work, size_t head, const rs_varian
 
 /* ---- sources with a checkpoint of their own ---------------------------------------------------------------------- */
 
-/* `zeros`: of a rehearsal, in place of the model's rows. */
-static rs_status run_heads(rs_batch_work *work, size_t source, const double *zeros, rs_contents *contents,
-                           rs_err *err) {
+static rs_status run_heads(rs_batch_work *work, size_t source, rs_contents *contents, rs_err *err) {
   const rs_text_rows *rows = &work->rows;
   for (size_t head = 0; head < work->model->heads; head++) {
     if (!head_is_used(work, head, &work->experiment->sources.items[source])) continue;
-    const rs_given_rows given = zeros != NULL ? (rs_given_rows){.q = zeros, .k = zeros, .factor = 1}
-                                              : rs_block_head(&rows->shape, head, rows->q, rows->k, rows->sinks);
+    const rs_given_rows given = rs_block_head(&rows->shape, head, rows->q, rows->k, rows->sinks);
     project_head(work, head);
     rs_status status = rs_contents_run_given(work, source, head, &given, contents, err);
     drop_projections(work);
@@ -221,22 +218,13 @@ static rs_status find_text(rs_batch_work *work, size_t source, rs_err *err) {
 
 static rs_status run_text(rs_batch_work *work, size_t source, rs_contents *contents, rs_err *err) {
   const rs_variant *variant = &work->experiment->sources.items[source];
-  double *zeros = NULL;
   rs_err why = {0};
   bool used = false;
   for (size_t i = 0; i < work->batch->count; i++) used |= source_of(work, work->batch->cells[i]) == variant;
   if (!used) return RS_OK;
-  if (work->batch->texts != NULL)
-    (void)find_text(work, source, &why);
-  else
-    zeros = rs_alloc(work->model->head_dim, sizeof *zeros, &why);
-  rs_status status = RS_OK;
-  if (why.status == RS_OK)
-    status = run_heads(work, source, zeros, contents, err);
-  else
-    fail_source(work, variant, &why);
-  free(zeros);
-  return status;
+  if (find_text(work, source, &why) == RS_OK) return run_heads(work, source, contents, err);
+  fail_source(work, variant, &why);
+  return RS_OK;
 }
 
 static rs_status run_rows(rs_batch_work *work, rs_contents *contents, rs_err *err) {
@@ -325,17 +313,4 @@ rs_status rs_batch_portion(rs_batch_work *work, rs_err *err) {
   for (size_t i = 0; i < batch->count && !heads; i++) rs_batch_advance(work, batch->cells[i]->weight);
   for (size_t i = 0; i < batch->count; i++) RS_TRY(rs_batch_done(work, batch->cells[i], err));
   return RS_OK;
-}
-
-rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err) {
-  rs_batch_work work;
-  rs_err why = {0};
-  size_t groups = 1;
-  for (size_t i = 0; i < batch->count; i++)
-    if (batch->cells[i]->cell.group >= groups) groups = batch->cells[i]->cell.group + 1;
-  rs_status status = rs_batch_open(&work, batch, groups, &why);
-  if (status != RS_OK) rs_batch_fail(&work, &why);
-  if (status == RS_OK) status = rs_batch_portion(&work, err);
-  rs_batch_close(&work);
-  return status == RS_MEMORY ? RS_OK : status;
 }

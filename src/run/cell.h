@@ -80,7 +80,7 @@ typedef struct rs_cell_batch {
   rs_cell_state **cells; /* of one model and length: the portion at hand */
   size_t count;
   size_t model, length; /* index of the model; tokens */
-  rs_text_model *texts; /* for sources with a checkpoint of their own; NULL: a rehearsal, their rows are zeros */
+  rs_text_model *texts; /* for sources with a checkpoint of their own */
   /* Called with the share of the run's work that was just done, from any thread, several at once; may be NULL. */
   void (*advance)(void *context, double work);
   /* Called with each cell that is done, from any thread, several at once; may be NULL. What it fails with ends the run.
@@ -91,10 +91,6 @@ typedef struct rs_cell_batch {
   rs_team *team; /* whose members run the portion together, a cell that observes rows; NULL: this process alone */
 } rs_cell_batch;
 
-/* Runs a batch of one portion: fills status, scale, results of each cell. What is undefined for a cell becomes its
- * status; RS_INTERNAL, RS_STOPPED and what `done` fails with are returned. */
-rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err);
-
 /* One cell, nothing done yet. Release with rs_cell_state_clear, also after a failure. */
 rs_status rs_cell_state_make(const rs_experiment *experiment, const rs_cell *cell, rs_cell_state *state, rs_err *err);
 void rs_cell_state_clear(const rs_experiment *experiment, rs_cell_state *state);
@@ -102,12 +98,15 @@ void rs_cell_state_clear(const rs_experiment *experiment, rs_cell_state *state);
 /* The work on the rows of one cell: about the products of queries and keys, without their dims. */
 double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell);
 
-/* Flops of a cell's queries times keys, over all sequences: an upper bound, every query seeing every key. 0 where no
- * metric reads rows. */
-double rs_row_flops(const rs_experiment *experiment, const rs_cell *cell);
+/* The one order of cells: by what is costly to make, and within it as they are worked on. Fills order (count,) with
+ * their numbers and opens (count,), which says where in it something else is shared. `trainings` (count,) numbers what
+ * each needs trained (0: nothing); NULL: heads are simulated. RS_MEMORY. */
+rs_status rs_cells_sort(const rs_experiment *experiment, const rs_cell *cells, size_t count, const size_t *trainings,
+                        size_t *order, bool *opens, rs_err *err);
 
-/* Bytes of content, engine and observations of one head, with so many threads inside. */
-double rs_row_bytes(const rs_experiment *experiment, size_t length, size_t dims, size_t views, size_t threads);
+/* The seed of the weights that a cell of a checkpoint reads, and their number: model * seeds + seed. */
+uint64_t rs_weights_seed(const rs_experiment *experiment, const rs_cell *cell);
+size_t rs_weights_index(const rs_experiment *experiment, const rs_cell *cell);
 
 /* Whether a cell's source hands on what a checkpoint's own heads hold. */
 bool rs_reads_model(const rs_experiment *experiment, const rs_cell *cell);
@@ -143,6 +142,23 @@ void rs_cell_warn(rs_cell_state *cell, const rs_recipe *recipe, const rs_recipe 
 
 /* The number of queries observed at a length. */
 size_t rs_query_count(const rs_query_set *set, size_t length);
+
+/* ---- record ---------------------------------------------------------------------------------------------------- */
+
+/* Adds what a run has found for a cell: status and message, values, errors, curves, times. */
+void rs_cell_record_write(const rs_experiment *experiment, const rs_cell_state *state, rs_text *record);
+
+/* Puts it into a state of the same cell, made by rs_cell_state_make. RS_INPUT where it is not of such a cell,
+ * RS_MEMORY. */
+rs_status rs_cell_record_read(const rs_experiment *experiment, const uint8_t *record, size_t length,
+                              rs_cell_state *state, rs_err *err);
+
+/* Whether a record stands for its cell from now on. A cell that had no memory, or whose files could not be read, is
+ * tried again. */
+bool rs_cell_record_holds(const uint8_t *record, size_t length);
+
+/* What a record says, as a SHA-256, but for the seconds that it took: two that were computed apart agree in it. */
+void rs_cell_record_digest(const uint8_t *record, size_t length, uint8_t digest[32]);
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
-/* Keys of cells. What a cell is made of (a model, a method, a source) is put in words once for all lengths, seeds and
- * heads; the key of a cell is that of these words, its length, seed and heads. */
+/* The order of cells, their roles and their keys. What a cell is made of (a model, a method, a source) is put in words
+ * once for all lengths, seeds and heads; the key of a cell is that of these words, its length, seed and heads. */
 #include "ledger.h"
 
 #include "costs.h"
@@ -7,55 +7,101 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- order ------------------------------------------------------------------------------------------------------- */
+
+/* By what a cell is sorted: what it shares with others, and its place among these. */
+typedef struct place {
+  size_t shared[6], within[6];
+} place;
+
+static int compare_numbers(const size_t a[6], const size_t b[6]) {
+  for (size_t i = 0; i < 6; i++)
+    if (a[i] != b[i]) return a[i] > b[i] ? 1 : -1;
+  return 0;
+}
+
+static int compare_places(const void *a, const void *b, void *context) {
+  const place *places = context;
+  size_t x = *(const size_t *)a, y = *(const size_t *)b;
+  int difference = compare_numbers(places[x].shared, places[y].shared);
+  if (difference == 0) difference = compare_numbers(places[x].within, places[y].within);
+  return difference != 0 ? difference : (x > y) - (x < y);
+}
+
+static void sort_places(place *places, size_t count, size_t *order, bool *opens) {
+  for (size_t i = 0; i < count; i++) order[i] = i;
+  qsort_r(order, count, sizeof *order, compare_places, places);
+  for (size_t i = 0; i < count; i++)
+    opens[i] = i == 0 || compare_numbers(places[order[i - 1]].shared, places[order[i]].shared) != 0;
+}
+
+/* Simulated heads: cells of one model, length, source and seed have the same queries and keys, those of one model,
+ * source and length the rows of a text, those of one model, length and additive method its projections, which cost more
+ * than what they are added to. Where no metric reads rows, cells of one model, length and method have the same tables.
+ */
+static place place_simulated(const rs_experiment *experiment, const rs_cell *cell, bool rows) {
+  const size_t *axis = cell->axis;
+  bool text = rows && rs_reads_model(experiment, cell), projects = rows && rs_projects(experiment, cell);
+  bool drawn = rows && !text && !projects;
+  return (place){.shared = {axis[RS_BY_MODEL], axis[RS_BY_LENGTH], text ? 1 + axis[RS_BY_SOURCE] : 0,
+                            !rows || (projects && !text) ? 1 + axis[RS_BY_METHOD] : 0, drawn ? 1 + axis[RS_BY_SEED] : 0,
+                            drawn ? 1 + axis[RS_BY_SOURCE] : 0},
+                 .within = {projects ? 1 + axis[RS_BY_METHOD] : 0, axis[RS_BY_SEED], axis[RS_BY_SOURCE],
+                            axis[RS_BY_METHOD], cell->group}};
+}
+
+/* Checkpoints: cells that need the same training; of models that are there, cells that are read together. */
+static place place_trained(const rs_experiment *experiment, const rs_cell *cell, size_t training) {
+  const size_t *axis = cell->axis;
+  place p = {.shared = {training},
+             .within = {rs_weights_index(experiment, cell), axis[RS_BY_SEED], axis[RS_BY_METHOD], axis[RS_BY_LENGTH],
+                        axis[RS_BY_SOURCE], cell->group}};
+  if (training == 0) memcpy(p.shared + 1, p.within, 4 * sizeof *p.within);
+  return p;
+}
+
+rs_status rs_cells_sort(const rs_experiment *experiment, const rs_cell *cells, size_t count, const size_t *trainings,
+                        size_t *order, bool *opens, rs_err *err) {
+  bool rows = rs_needs_heads(experiment);
+  place *places = rs_alloc(count, sizeof *places, err);
+  if (places == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < count; i++)
+    places[i] = trainings != NULL ? place_trained(experiment, &cells[i], trainings[i])
+                                  : place_simulated(experiment, &cells[i], rows);
+  sort_places(places, count, order, opens);
+  free(places);
+  return RS_OK;
+}
+
 /* ---- roles ------------------------------------------------------------------------------------------------------- */
 
-/* Cells by what they share; `last` axis is the seed where it counts. */
-typedef struct order {
-  const rs_cell *cells;
-  bool seeds, trained;
-} order;
-
-static int compare_sizes(size_t a, size_t b) {
-  return (a > b) - (a < b);
-}
-
-static int compare_shared(const order *o, size_t a, size_t b) {
-  static const int axes[] = {RS_BY_MODEL, RS_BY_LENGTH, RS_BY_METHOD};
-  int difference = 0;
-  for (size_t i = 0; i < RS_COUNT(axes) && difference == 0; i++)
-    difference = compare_sizes(o->cells[a].axis[axes[i]], o->cells[b].axis[axes[i]]);
-  if (difference == 0 && o->seeds)
-    difference = compare_sizes(o->cells[a].axis[RS_BY_SEED], o->cells[b].axis[RS_BY_SEED]);
-  if (difference == 0 && !o->trained) difference = compare_sizes(o->cells[a].group, o->cells[b].group);
-  return difference;
-}
-
-static int compare_cells(const void *a, const void *b, void *context) {
-  size_t x = *(const size_t *)a, y = *(const size_t *)b;
-  int difference = compare_shared(context, x, y);
-  return difference != 0 ? difference : compare_sizes(x, y);
-}
-
-/* A cell's rank is the number of those before it that it shares with. */
+/* A cell's rank is the number of those before it that it shares with: model, length, method, heads, and the seed where
+ * it counts. */
 rs_status rs_cell_roles_make(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_cell_role *roles,
                              rs_err *err) {
   bool trained = experiment->checkpoints != NULL;
-  size_t *places = rs_alloc(count, sizeof *places, err), rank = 0;
-  if (places == NULL) return RS_MEMORY;
-  for (size_t i = 0; i < count; i++) places[i] = i;
-  for (int seeds = trained; seeds < 2; seeds++) {
-    order o = {cells, seeds == 1, trained};
-    qsort_r(places, count, sizeof *places, compare_cells, &o);
+  rs_arena arena = {0};
+  place *places = rs_arena_take(&arena, count, sizeof *places);
+  size_t *order = rs_arena_take(&arena, count, sizeof *order), rank = 0;
+  bool *opens = rs_arena_take(&arena, count, sizeof *opens);
+  rs_status status = rs_arena_check(&arena, err);
+  for (int seeds = trained; seeds < 2 && status == RS_OK; seeds++) {
     for (size_t i = 0; i < count; i++) {
-      rs_cell_role *role = &roles[places[i]];
-      rank = i > 0 && compare_shared(&o, places[i - 1], places[i]) == 0 ? rank + 1 : 0;
+      const size_t *axis = cells[i].axis;
+      places[i] = (place){.shared = {axis[RS_BY_MODEL], axis[RS_BY_LENGTH], axis[RS_BY_METHOD],
+                                     seeds == 1 ? axis[RS_BY_SEED] : 0, trained ? 0 : cells[i].group}};
+    }
+    sort_places(places, count, order, opens);
+    for (size_t i = 0; i < count; i++) {
+      rs_cell_role *role = &roles[order[i]];
+      rank = opens[i] ? 0 : rank + 1;
       if (seeds == 0) role->tables = rank == 0;
       if (seeds == 1) role->draws = rank == 0;
       if (trained) role->rank = rank;
     }
   }
-  free(places);
-  return RS_OK;
+  rs_arena_clear(&arena);
+  return status;
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */

@@ -1,55 +1,169 @@
-/* What trainings and readings take: passes forward, and passes back, which take twice as much. */
+/* What a run takes, counted from sizes alone. A transformer's pass multiplies and adds once for each weight of a matrix
+ * and token, and twice (queries with keys, weights with values) for each head dim and pair of tokens that is seen; a
+ * pass back takes twice as much. Nothing is run here, and nothing timed. */
 #include "costs.h"
 
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- flops ------------------------------------------------------------------------------------------------------- */
+/* ---- passes ------------------------------------------------------------------------------------------------------ */
 
-/* Of a whole training; 0 where the task has no sequence of the length. */
-static double training_flops(const rs_costs *costs, const rs_shape *shape, const rs_training *training) {
-  rs_example_shape example;
-  if (costs->task.kind->shape(costs->task.state, training->length, &example, NULL) != RS_OK) return 0;
-  return 3 * rs_pass_flops(shape, &example) * (double)training->sequences * (double)training->steps;
+/* Pairs of a query and a key that it sees. */
+static double seen_pairs(const rs_mask *mask, double tokens) {
+  bool band = mask->kind == RS_BAND, window = mask->kind == RS_WINDOW || mask->kind == RS_WINDOW_SINKS;
+  double width = window || band ? fmin((double)mask->window, tokens) : tokens;
+  double behind = tokens - width; /* queries that see less than all before them, and of sinks one more each */
+  double sinks = mask->kind == RS_WINDOW_SINKS ? fmin((double)mask->sinks, behind) : 0;
+  bool causal = window || mask->kind == RS_CAUSAL;
+  if (mask->kind == RS_CHUNKS) {
+    double chunk = fmin((double)mask->window, tokens), rest = fmod(tokens, chunk);
+    return (tokens - rest) * (chunk + 1) / 2 + rest * (rest + 1) / 2;
+  }
+  if (band) return tokens + 2 * (width - 1) * (tokens - width / 2);
+  if (!causal) return tokens * tokens;
+  return width * (width + 1) / 2 + behind * width + sinks * (sinks + 1) / 2 + (behind - sinks) * sinks;
 }
 
-static size_t length_of(const rs_costs *costs, const rs_cell *cell) {
-  return costs->experiment->lengths[cell->axis[RS_BY_LENGTH]];
+/* Weights of the matrices that give queries, keys and values and read what heads say. */
+static double attention_weights(const rs_head_shape *heads, double d) {
+  const rs_latent *latent = &heads->latent;
+  double count = (double)heads->heads, queries = count * (double)heads->head_dim;
+  double keys = (double)(heads->kv_heads * heads->head_dim);
+  if (latent->kv_rank == 0) return d * (2 * queries + 2 * keys);
+  double q_rank = (double)latent->q_rank, kv_rank = (double)latent->kv_rank, values = (double)latent->value_dim;
+  double still = (double)(heads->head_dim - latent->turned);
+  double asking = q_rank > 0 ? q_rank * (d + queries) : d * queries;
+  return asking + d * (kv_rank + (double)latent->turned) + kv_rank * count * (still + values) + count * values * d;
 }
 
-/* How often each sequence of so many tokens is read beside that, counted by tokens, where contexts are cut. */
-static double cut_passes(const rs_experiment *experiment, size_t length) {
-  rs_cut cut;
-  if (!rs_experiment_cuts(experiment, &cut)) return 0;
-  double windows = length >= cut.context ? floor((double)(length - cut.context) / (double)cut.step) + 1 : 0;
-  return (cut.trained ? 1 : 0) + windows * (double)rs_cut_window(&cut, length) / (double)length;
+/* Weights that one token meets in a feed-forward layer: of experts, those that it uses. */
+static double feed_forward_weights(const rs_feed_forward *layer, double d) {
+  const rs_experts *experts = &layer->experts;
+  double matrices = layer->gated ? 3 : 2;
+  if (experts->count == 0) return matrices * d * (double)layer->width;
+  return matrices * d * (double)(experts->used * layer->width + experts->shared) + d * (double)experts->count;
 }
 
-/* How often a cell has each of its sequences read: for its metrics of readings, unless it shares them with the first
- * source, and for the rows of its layer. */
-static double passes_of(const rs_experiment *experiment, const rs_cell *cell) {
-  bool first = cell->axis[RS_BY_SOURCE] == 0 && cell->group == 0;
-  return (first ? 1 + cut_passes(experiment, experiment->lengths[cell->axis[RS_BY_LENGTH]]) : 0) +
-         (rs_needs_heads(experiment) && rs_reads_model(experiment, cell) ? 1 : 0);
+static double block_flops(const rs_block *block, double d, double tokens, double source) {
+  const rs_head_shape *heads = &block->attention;
+  double queries = (double)(heads->heads * heads->head_dim), keys = (double)(heads->kv_heads * heads->head_dim);
+  double products = tokens * (attention_weights(heads, d) + feed_forward_weights(&block->feed_forward, d));
+  double attention = 2 * queries * seen_pairs(&block->mask, tokens);
+  if (block->cross) {
+    products += tokens * 2 * d * queries + source * 2 * d * keys;
+    attention += 2 * queries * tokens * source;
+  }
+  return 2 * (products + attention);
 }
 
-/* Sequences that a cell reads. */
-static double sequences_of(const rs_costs *costs, const rs_example_shape *example) {
-  return (double)rs_example_count(example, costs->experiment->sequences);
+double rs_stack_flops(const rs_stack *stack, size_t count, double width, double tokens, double source) {
+  double flops = 0;
+  for (size_t i = 0; i < count; i++) flops += block_flops(&stack->blocks[i], width, tokens, source);
+  return flops;
 }
 
-double rs_reading_flops(const rs_costs *costs, const rs_cell *cell) {
-  const rs_transformer *begun = costs->items[cell->axis[RS_BY_MODEL]].begun;
-  rs_example_shape example;
-  if (begun == NULL || costs->task.kind->shape(costs->task.state, length_of(costs, cell), &example, NULL) != RS_OK)
-    return 0;
-  double each = rs_pass_flops(&begun->shape, &example) * sequences_of(costs, &example);
-  return each * passes_of(costs->experiment, cell) + rs_row_flops(costs->experiment, cell);
+static double pass_flops(const rs_shape *shape, const rs_example_shape *example) {
+  double d = (double)shape->width, tokens = (double)example->length, source = (double)example->source_length;
+  bool vision = shape->form == RS_VISION;
+  double flops = 2 * (vision ? 1 : tokens) * d * (double)shape->classes;
+  if (vision) flops += 2 * tokens++ * d * (double)shape->patch_numbers; /* and then a class token */
+  return flops + rs_stack_flops(&shape->encoder, shape->encoder.count, d, source, 0) +
+         rs_stack_flops(&shape->decoder, shape->decoder.count, d, tokens, source);
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------------------------- */
+static double norm_numbers(const rs_norm *norm, double width) {
+  return norm->kind != RS_NORM_NONE ? width + 2 : 0;
+}
+
+/* Numbers that a block's pass forward keeps of so many tokens, of which its feed-forward takes `piece` at a time. */
+static double block_numbers(const rs_block *block, double d, double rows, double piece) {
+  const rs_head_shape *heads = &block->attention;
+  double queries = (double)(heads->heads * heads->head_dim), keys = (double)(heads->kv_heads * heads->head_dim);
+  const rs_norm *const norms[] = {&block->before_attention, &block->after_attention, &block->before_cross,
+                                  &block->before_feed_forward, &block->after_feed_forward};
+  double attention = 2 * queries + 2 * keys + (double)heads->heads + norm_numbers(&heads->qk_norm, queries + keys);
+  double each = 4 * d + attention * (block->cross ? 2 : 1);
+  for (size_t i = 0; i < RS_COUNT(norms); i++) each += norm_numbers(norms[i], d);
+  return rows * each + piece * (double)block->feed_forward.width * (block->feed_forward.gated ? 3 : 2);
+}
+
+static double stack_numbers(const rs_stack *stack, size_t count, double width, double rows, bool training) {
+  enum { PIECE = 1024 };
+  double sum = 0, most = 0;
+  for (size_t i = 0; i < count; i++) {
+    double numbers = block_numbers(&stack->blocks[i], width, rows, training ? rows : fmin(rows, PIECE));
+    sum += numbers;
+    most = fmax(most, numbers);
+  }
+  return training ? sum + 2 * most : most; /* the pass back has arrays as wide as a block's own, once for all */
+}
+
+static double weight_bytes(const rs_transformer *transformer) {
+  return (double)transformer->size * (transformer->format == RS_F64 ? 8 : 4);
+}
+
+/* ---- rows and tables --------------------------------------------------------------------------------------------- */
+
+static size_t length_of(const rs_experiment *experiment, const rs_cell *cell) {
+  return experiment->lengths[cell->axis[RS_BY_LENGTH]];
+}
+
+double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell) {
+  enum { KEY_COST = 64 }; /* rotating one key costs about as much as multiplying it by this many queries */
+  size_t length = length_of(experiment, cell);
+  bool rows = rs_experiment_needs(experiment).rows;
+  double queries = rows ? (double)rs_query_count(&experiment->queries, length) + KEY_COST : 1;
+  return queries * (double)length * (double)rs_head_count(experiment, cell);
+}
+
+/* Queries times keys, over all sequences: an upper bound, every query seeing every key. */
+static double row_flops(const rs_experiment *experiment, const rs_cell *cell) {
+  size_t length = length_of(experiment, cell);
+  double dims = (double)experiment->models[cell->axis[RS_BY_MODEL]].head_dim;
+  bool sequences = experiment->checkpoints != NULL && rs_reads_model(experiment, cell);
+  double times = sequences ? (double)experiment->sequences : 1;
+  if (!rs_experiment_needs(experiment).rows) return 0;
+  return times * 2 * dims * (double)length * (double)rs_query_count(&experiment->queries, length) *
+         (double)rs_head_count(experiment, cell);
+}
+
+/* Metrics of tables are computed for the first of the cells that share them, and read each number of them. */
+static double table_flops(const rs_experiment *experiment, const rs_cell *cell) {
+  double numbers = (double)(length_of(experiment, cell) * experiment->models[cell->axis[RS_BY_MODEL]].head_dim),
+         sum = 0;
+  for (size_t m = 0; m < experiment->metrics.count; m++) {
+    const rs_metric_kind *metric = experiment->metrics.items[m].metric;
+    bool first = cell->axis[RS_BY_SOURCE] == 0 && (metric->draws || cell->axis[RS_BY_SEED] == 0);
+    if (first && !rs_metric_observes(metric)) sum += 2 * numbers;
+  }
+  return sum;
+}
+
+/* Making the queries and keys of a cell, in the flops of a query with a key: drawing the numbers of a key takes about
+ * as long as multiplying it by KEY_NUMBERS queries (measured: 400 to 500). A projection takes each key's embedding, as
+ * wide as all heads, through the columns of a head; making those takes about as long as EMBEDDING columns (measured: as
+ * the columns of 64 dims). */
+static double content_flops(const rs_experiment *experiment, const rs_cell *cell) {
+  enum { KEY_NUMBERS = 400, EMBEDDING = 64 };
+  const rs_model *model = &experiment->models[cell->axis[RS_BY_MODEL]];
+  double dims = (double)model->head_dim, width = (double)model->heads * dims;
+  double keys = (double)length_of(experiment, cell) * (double)rs_head_count(experiment, cell);
+  if (!rs_needs_heads(experiment)) return 0;
+  return 2 * keys * (dims * KEY_NUMBERS + (rs_projects(experiment, cell) ? width * (dims + EMBEDDING) : 0));
+}
+
+/* Bytes of content, engine and observations of one head, with so many threads inside. */
+static double row_bytes(const rs_experiment *experiment, size_t length, size_t dims, size_t views, size_t threads) {
+  double queries = (double)rs_query_count(&experiment->queries, length);
+  rs_row_needs needs = rs_experiment_needs(experiment);
+  size_t bins = rs_log_bins(length, experiment->bins_per_octave);
+  double content = 8 * (double)dims * ((double)length + 2 * queries) + (8 * RS_AXES + 4) * (double)length;
+  double numbers = (double)bins * (needs.moments ? 4 : 1) + (double)needs.top_count;
+  double observed = fmin(queries, RS_ROWS_AT_ONCE) * ((double)sizeof(rs_row) + 8 * numbers);
+  double engine = rs_engine_bytes(length, dims, views, bins, threads);
+  return content + observed + engine + (needs.top_count > 0 ? rs_top_bytes(length, threads) : 0);
+}
 
 /* The most views that a method of the experiment has. */
 static size_t most_views(const rs_experiment *experiment) {
@@ -62,20 +176,138 @@ static size_t most_views(const rs_experiment *experiment) {
   return views;
 }
 
+/* ---- simulated heads --------------------------------------------------------------------------------------------- */
+
+static bool is_long_enough(const rs_model_source *source, size_t length) {
+  rs_token_file file;
+  if (rs_token_file_read(source->tokens, source->numbers, &file, NULL) != RS_OK) return false;
+  bool enough = file.count >= length;
+  rs_token_file_clear(&file);
+  return enough;
+}
+
+static double text_bytes(const rs_shape *shape, const rs_model *model, const rs_model_source *source, size_t length) {
+  const rs_head_shape *heads = &shape->decoder.blocks[source->layer].attention;
+  double rows = (double)length, kept = (double)((heads->heads + heads->kv_heads) * heads->head_dim);
+  double numbers = stack_numbers(&shape->decoder, source->layer + 1, (double)shape->width, rows, false);
+  bool known = model->published.method != NULL;
+  double tables = known ? rs_encoding_bytes(&model->published, model, length, NULL) : 0;
+  return numbers * (source->precision == RS_F64 ? 8 : 4) + 8 * rows * kept + 2 * tables;
+}
+
+/* The pass of a source's own checkpoint over its text, up to the layer. One that cannot be read fails its cells, and
+ * takes nothing. */
+static rs_status count_text(rs_costs *costs, const rs_cell *cell, rs_cell_cost *cost, rs_err *err) {
+  const rs_experiment *experiment = costs->experiment;
+  const rs_model_source *source = experiment->sources.items[cell->axis[RS_BY_SOURCE]].params;
+  size_t length = length_of(experiment, cell);
+  rs_shape shape;
+  rs_err why = {0};
+  if (!is_long_enough(source, length)) return RS_OK;
+  if (rs_folder_shape(source->checkpoint.path, &shape, &why) != RS_OK)
+    return why.status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;
+  if (source->layer < shape.decoder.count) {
+    const rs_model *model = &experiment->models[cell->axis[RS_BY_MODEL]];
+    cost->made = rs_stack_flops(&shape.decoder, source->layer + 1, (double)shape.width, (double)length, 0);
+    costs->passes += cost->made;
+    costs->pass_bytes = fmax(costs->pass_bytes, text_bytes(&shape, model, source, length));
+  }
+  rs_shape_clear(&shape);
+  return RS_OK;
+}
+
+static rs_status count_simulated(rs_costs *costs, rs_err *err) {
+  const rs_experiment *experiment = costs->experiment;
+  bool heads = rs_needs_heads(experiment);
+  RS_TRY(rs_cells_sort(experiment, costs->cells, costs->count, NULL, costs->order, costs->opens, err));
+  for (size_t i = 0; i < costs->count; i++) {
+    const rs_cell *cell = &costs->cells[costs->order[i]];
+    rs_cell_cost *cost = &costs->items[costs->order[i]];
+    double dims = (double)experiment->models[cell->axis[RS_BY_MODEL]].head_dim;
+    cost->own = fmax(1, (heads ? 2 * dims * rs_cell_work(experiment, cell) : 0) + table_flops(experiment, cell));
+    if (!costs->opens[i]) continue;
+    if (heads && rs_reads_model(experiment, cell))
+      RS_TRY(count_text(costs, cell, cost, err));
+    else
+      cost->made = content_flops(experiment, cell);
+  }
+  return RS_OK;
+}
+
+/* A method's tables at the longest length, for the model that has the largest. */
+static double bytes_of_tables(const rs_experiment *experiment, const rs_variant *variant, size_t length) {
+  double most = 0;
+  for (size_t i = 0; i < experiment->model_count; i++) {
+    const rs_model *model = &experiment->models[i];
+    const rs_recipe given = {.method = variant->method, .settings = variant->settings};
+    const rs_recipe recipe = variant->published ? model->published : given;
+    double dims = (double)model->head_dim, width = dims * (double)model->heads;
+    double bytes = rs_encoding_bytes(&recipe, model, length, &experiment->tokens);
+    /* A projected embedding: its keys, and while it is made the head's 2D columns of the width, twice. */
+    if (recipe.method->embed != NULL) bytes += 8 * ((double)length * dims + 2 * 2 * dims * width);
+    most = fmax(most, bytes);
+  }
+  return most;
+}
+
+/* The most that is alive at one time: every method's tables at the longest length, the rows of one head, a text's pass.
+ */
+static double simulated_bytes(const rs_costs *costs) {
+  const rs_experiment *experiment = costs->experiment;
+  size_t longest = 0, dims = 0;
+  double bytes = costs->pass_bytes;
+  for (size_t i = 0; i < experiment->length_count; i++)
+    longest = experiment->lengths[i] > longest ? experiment->lengths[i] : longest;
+  for (size_t i = 0; i < experiment->model_count; i++)
+    dims = experiment->models[i].head_dim > dims ? experiment->models[i].head_dim : dims;
+  for (size_t i = 0; i < experiment->methods.count; i++)
+    bytes += bytes_of_tables(experiment, &experiment->methods.items[i], longest);
+  if (!rs_needs_heads(experiment)) return bytes;
+  return bytes + row_bytes(experiment, longest, dims, most_views(experiment), rs_engine_threads());
+}
+
+/* ---- checkpoints ------------------------------------------------------------------------------------------------- */
+
+/* What a sequence of so many tokens is made of; false: the task has none. */
+static bool find_shape(const rs_costs *costs, size_t length, rs_example_shape *shape) {
+  return costs->task.kind->shape(costs->task.state, length, shape, NULL) == RS_OK;
+}
+
+/* How often each sequence of so many tokens is read beside that, counted by tokens, where contexts are cut. */
+static double cut_passes(const rs_experiment *experiment, size_t length) {
+  rs_cut cut;
+  if (!rs_experiment_cuts(experiment, &cut)) return 0;
+  double windows = length >= cut.context ? floor((double)(length - cut.context) / (double)cut.step) + 1 : 0;
+  return (cut.trained ? 1 : 0) + windows * (double)rs_cut_window(&cut, length) / (double)length;
+}
+
+/* Of the readings and rows of one cell: each sequence is read for its metrics of readings, unless it shares them with
+ * the first source, and for the rows of its layer. */
+static double reading_flops(const rs_costs *costs, const rs_cell *cell) {
+  const rs_experiment *experiment = costs->experiment;
+  const rs_transformer *begun = costs->models[cell->axis[RS_BY_MODEL]].begun;
+  size_t length = length_of(experiment, cell);
+  rs_example_shape example;
+  if (begun == NULL || !find_shape(costs, length, &example)) return 0;
+  bool first = cell->axis[RS_BY_SOURCE] == 0 && cell->group == 0;
+  double passes = (first ? 1 + cut_passes(experiment, length) : 0) +
+                  (rs_needs_heads(experiment) && rs_reads_model(experiment, cell) ? 1 : 0);
+  return passes * pass_flops(&begun->shape, &example) * (double)rs_example_count(&example, experiment->sequences) +
+         row_flops(experiment, cell);
+}
+
 /* Of the rows that each thread observes, and of the queries and keys that it observes them from. */
 static double observed_bytes(const rs_experiment *experiment, const rs_model *model, size_t tokens) {
   double given = 8.0 * 2 * (double)(tokens * model->heads * model->head_dim);
   if (!rs_observes(experiment) || !rs_needs_heads(experiment)) return 0;
   return (double)rs_engine_threads() *
-         (given + rs_row_bytes(experiment, tokens, model->head_dim, most_views(experiment), 1));
+         (given + row_bytes(experiment, tokens, model->head_dim, most_views(experiment), 1));
 }
 
 /* Of the passes of all threads, and of the tables: `rows` tokens side by side, in sequences of `tokens`. Attention has
  * the keys of one head in each view twice and its values, and their gradients. */
-static double pass_bytes(const rs_costs *costs, size_t model, double rows, const rs_example_shape *example,
-                         bool training) {
-  const rs_experiment *experiment = costs->experiment;
-  const rs_transformer *t = costs->items[model].begun;
+static double pass_bytes(const rs_experiment *experiment, const rs_transformer *t, double rows,
+                         const rs_example_shape *example, bool training) {
   const rs_shape *shape = &t->shape;
   double d = (double)shape->width, tokens = (double)(example->length + (shape->form == RS_VISION));
   double source = rows / tokens * (double)example->source_length, tables = 0;
@@ -83,246 +315,200 @@ static double pass_bytes(const rs_costs *costs, size_t model, double rows, const
     tables += rs_encoding_bytes(&t->recipes[r], &t->geometry, (size_t)tokens, NULL);
   double views = training ? 1 : (double)most_views(experiment);
   double head = (double)t->geometry.head_dim * (tokens + (double)example->source_length);
-  double numbers = rs_stack_numbers(&shape->decoder, shape->decoder.count, d, rows, training) +
-                   rs_stack_numbers(&shape->encoder, shape->encoder.count, d, source, training) +
+  double numbers = stack_numbers(&shape->decoder, shape->decoder.count, d, rows, training) +
+                   stack_numbers(&shape->encoder, shape->encoder.count, d, source, training) +
                    head * (training ? 3 * views + 2 : 2 * views + 1);
   return (double)rs_engine_threads() * numbers * (t->format == RS_F64 ? 8 : 4) + 2 * tables;
 }
 
-static double training_bytes(const rs_costs *costs, size_t model, const rs_training *training) {
-  enum { PARTS = 8, ARRAYS = 3, ROWS = 64 }; /* gradients; weights and two moments; tokens read side by side */
-  const rs_transformer *t = costs->items[model].begun;
-  rs_example_shape example;
-  if (costs->task.kind->shape(costs->task.state, training->length, &example, NULL) != RS_OK) return 0;
-  double weights = rs_weight_bytes(t), sequences = (double)training->sequences;
-  double numbers = (double)(example.length * (4 + example.patch_numbers) + example.source_length);
-  return weights * (ARRAYS + fmin(PARTS, sequences)) + 4 * sequences * numbers +
-         pass_bytes(costs, model, fmax(ROWS, (double)example.length), &example, true);
-}
-
-double rs_reading_bytes(const rs_costs *costs, const rs_cell *cell) {
+static double reading_bytes(const rs_costs *costs, const rs_cell *cell) {
+  const rs_experiment *experiment = costs->experiment;
   size_t model = cell->axis[RS_BY_MODEL];
-  const rs_transformer *t = costs->items[model].begun;
+  const rs_transformer *t = costs->models[model].begun;
   rs_example_shape example;
-  if (t == NULL || costs->task.kind->shape(costs->task.state, length_of(costs, cell), &example, NULL) != RS_OK)
-    return 0;
+  if (t == NULL || !find_shape(costs, length_of(experiment, cell), &example)) return 0;
   double answers = t->shape.form == RS_VISION ? 1 : (double)example.length;
   double one = sizeof(double) + 2 * sizeof(int32_t) + sizeof(uint8_t) + sizeof(float);
-  return rs_weight_bytes(t) + sequences_of(costs, &example) * answers * one +
-         pass_bytes(costs, model, (double)example.length, &example, false) +
-         observed_bytes(costs->experiment, &costs->experiment->models[model], example.length);
+  return weight_bytes(t) + (double)rs_example_count(&example, experiment->sequences) * answers * one +
+         pass_bytes(experiment, t, (double)example.length, &example, false) +
+         observed_bytes(experiment, &experiment->models[model], example.length);
 }
 
-/* ---- all checkpoints --------------------------------------------------------------------------------------------- */
+/* Flops of a whole training, and what is alive meanwhile; neither where the task has no sequence of the length. */
+static double count_training(const rs_costs *costs, const rs_training *training, rs_checkpoint_cost *cost) {
+  enum { PARTS = 8, ARRAYS = 3, ROWS = 64 }; /* gradients; weights and two moments; tokens read side by side */
+  rs_example_shape example;
+  if (!find_shape(costs, training->length, &example)) return 0;
+  double weights = weight_bytes(cost->begun), sequences = (double)training->sequences;
+  double numbers = (double)(example.length * (4 + example.patch_numbers) + example.source_length);
+  double pass = pass_bytes(costs->experiment, cost->begun, fmax(ROWS, (double)example.length), &example, true);
+  cost->bytes = fmax(cost->bytes, weights * (ARRAYS + fmin(PARTS, sequences)) + 4 * sequences * numbers + pass);
+  return 3 * pass_flops(&cost->begun->shape, &example) * sequences * (double)training->steps;
+}
 
 /* One that cannot be made fails its cells, and takes nothing; but memory for its description must be there. */
-static rs_status fill_cost(const rs_costs *costs, size_t model, rs_err *err) {
+static rs_status count_checkpoint(const rs_costs *costs, size_t model, rs_err *err) {
   const rs_checkpoint *checkpoint = &costs->experiment->checkpoints[model];
-  rs_checkpoint_cost *cost = &costs->items[model];
+  rs_checkpoint_cost *cost = &costs->models[model];
   rs_err why = {0};
-  rs_status status = rs_checkpoint_create(costs->experiment, model, 0, &cost->begun, &why);
+  rs_status status = rs_checkpoint_create(costs->experiment, model, &cost->begun, &why);
   if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
   if (status != RS_OK) return RS_OK;
-  if (checkpoint->folder == NULL) {
-    cost->training = training_flops(costs, &cost->begun->shape, &checkpoint->training);
-    cost->bytes = training_bytes(costs, model, &checkpoint->training);
-  }
-  if (!checkpoint->tuned) return RS_OK;
-  cost->tuning = training_flops(costs, &cost->begun->shape, &checkpoint->tuning);
-  cost->bytes = fmax(cost->bytes, training_bytes(costs, model, &checkpoint->tuning));
+  if (checkpoint->folder == NULL) cost->training = count_training(costs, &checkpoint->training, cost);
+  if (checkpoint->tuned) cost->tuning = count_training(costs, &checkpoint->tuning, cost);
   return RS_OK;
 }
 
-rs_status rs_costs_make(const rs_experiment *experiment, rs_costs *costs, rs_err *err) {
-  *costs = (rs_costs){.experiment = experiment};
-  RS_TRY(rs_checkpoint_task(experiment, 0, &costs->task, err));
-  costs->items = rs_arena_take(&costs->arena, experiment->model_count, sizeof *costs->items);
-  rs_status status = rs_arena_check(&costs->arena, err);
-  for (size_t m = 0; m < experiment->model_count && status == RS_OK; m++) status = fill_cost(costs, m, err);
-  if (status != RS_OK) rs_costs_clear(costs);
-  return status;
+/* Whether weights before these have the same training. */
+static bool is_counted(const rs_costs *costs, const rs_weights *w, rs_checkpoint_stage stage) {
+  for (const rs_weights *other = costs->weights; other < w; other++)
+    if (strcmp(other->hashes[stage], w->hashes[stage]) == 0) return true;
+  return false;
 }
 
-void rs_costs_clear(rs_costs *costs) {
-  for (size_t m = 0; m < costs->experiment->model_count && costs->items != NULL; m++)
-    rs_transformer_free(costs->items[m].begun);
-  rs_arena_clear(&costs->arena);
-  rs_task_clear(&costs->task);
-}
-
-uint64_t rs_weights_seed(const rs_experiment *experiment, const rs_cell *cell) {
-  const rs_checkpoint *checkpoint = &experiment->checkpoints[cell->axis[RS_BY_MODEL]];
-  return checkpoint->seeded ? checkpoint->seed : experiment->seeds[cell->axis[RS_BY_SEED]];
-}
-
-bool rs_same_weights(const rs_experiment *experiment, const rs_cell *a, const rs_cell *b) {
-  return a->axis[RS_BY_MODEL] == b->axis[RS_BY_MODEL] &&
-         rs_weights_seed(experiment, a) == rs_weights_seed(experiment, b);
-}
-
-bool rs_is_first(const rs_experiment *experiment, const rs_cell *cells, size_t index) {
-  for (size_t i = 0; i < index; i++)
-    if (rs_same_weights(experiment, &cells[i], &cells[index])) return false;
-  return true;
-}
-
-/* ---- what is left ------------------------------------------------------------------------------------------------ */
-
-/* Fingerprints that were counted. */
-typedef struct counted {
-  char (*hashes)[65];
-  size_t count;
-} counted;
-
-/* Adds one; false: it is there already. `c` has room for it. */
-static bool is_new(counted *c, const char hash[65]) {
-  for (size_t i = 0; i < c->count; i++)
-    if (strcmp(c->hashes[i], hash) == 0) return false;
-  memcpy(c->hashes[c->count++], hash, 65);
-  return true;
-}
-
-/* A checkpoint that cannot be made has none. */
-static rs_status find_left(const rs_costs *costs, const rs_cell *cell, const char *checkpoints, counted *c,
-                           rs_work_left *left, rs_err *err) {
+/* A checkpoint that cannot be made has no training. */
+static rs_status count_weights(const rs_costs *costs, const rs_cell *cell, const char *checkpoints, rs_weights *w,
+                               rs_err *err) {
   size_t model = cell->axis[RS_BY_MODEL];
-  const rs_checkpoint_cost *cost = &costs->items[model];
+  const rs_checkpoint_cost *cost = &costs->models[model];
   const double flops[RS_STAGES] = {[RS_STAGE_TRAINING] = cost->training, [RS_STAGE_TUNING] = cost->tuning};
   rs_stage_state stages[RS_STAGES];
   rs_err why = {0};
+  w->read = true;
   if (cost->begun == NULL) return RS_OK;
   rs_status status = rs_checkpoint_stages(costs->experiment, model, rs_weights_seed(costs->experiment, cell),
                                           checkpoints, stages, &why);
   if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
   for (size_t i = 0; i < RS_STAGES && status == RS_OK; i++) {
-    if (flops[i] == 0 || !(stages[i].wanted || stages[i].there) || !is_new(c, stages[i].hash)) continue;
-    left->there += stages[i].there;
-    left->trainings += stages[i].wanted;
-    if (stages[i].wanted) left->flops += flops[i];
+    if (flops[i] == 0 || !(stages[i].wanted || stages[i].there)) continue;
+    memcpy(w->hashes[i], stages[i].hash, sizeof w->hashes[i]);
+    if (is_counted(costs, w, i)) continue;
+    w->there += stages[i].there;
+    w->trainings += stages[i].wanted;
+    if (stages[i].wanted) w->flops[i] = flops[i];
   }
   return RS_OK;
 }
 
-rs_status rs_costs_left(const rs_experiment *experiment, const rs_cell *cells, size_t count, const char *checkpoints,
-                        rs_costs *costs, rs_err *err) {
-  RS_TRY(rs_costs_make(experiment, costs, err));
-  counted c = {.hashes = rs_arena_take(&costs->arena, RS_STAGES * count, sizeof *c.hashes)};
-  costs->left = rs_arena_take(&costs->arena, count, sizeof *costs->left);
-  rs_status status = rs_arena_check(&costs->arena, err);
-  for (size_t i = 0; i < count && status == RS_OK; i++)
-    if (rs_is_first(experiment, cells, i)) status = find_left(costs, &cells[i], checkpoints, &c, &costs->left[i], err);
-  if (status != RS_OK) rs_costs_clear(costs);
-  return status;
-}
-
-rs_status rs_costs_plan(const rs_experiment *experiment, const rs_cell *cells, size_t count, const char *checkpoints,
-                        rs_plan *plan, rs_err *err) {
-  rs_costs costs;
-  RS_TRY(rs_costs_left(experiment, cells, count, checkpoints, &costs, err));
+/* Numbers the trainings that weights are, or are tuned from. */
+static void number_trainings(const rs_costs *costs) {
+  size_t count = costs->experiment->model_count * costs->experiment->seed_count;
   for (size_t i = 0; i < count; i++) {
-    const rs_work_left *left = &costs.left[i];
-    plan->reading_flops += rs_reading_flops(&costs, &cells[i]);
-    plan->training_flops += left->flops;
-    plan->trainings += left->trainings;
-    plan->trained += left->there;
-    plan->peak_bytes = fmax(plan->peak_bytes, rs_reading_bytes(&costs, &cells[i]));
-    if (left->trainings > 0) plan->peak_bytes = fmax(plan->peak_bytes, costs.items[cells[i].axis[RS_BY_MODEL]].bytes);
+    rs_weights *w = &costs->weights[i], *first = costs->weights;
+    size_t stage = *w->hashes[RS_STAGE_TRAINING] != '\0' ? RS_STAGE_TRAINING : RS_STAGE_TUNING;
+    if (*w->hashes[stage] == '\0') continue;
+    while (strcmp(first->hashes[stage], w->hashes[stage]) != 0) first++;
+    w->training = (size_t)(first - costs->weights) + 1;
   }
-  for (size_t m = 0; m < experiment->model_count; m++) /* a run keeps each as it begins */
-    if (costs.items[m].begun != NULL) plan->peak_bytes += rs_weight_bytes(costs.items[m].begun);
-  rs_costs_clear(&costs);
-  return RS_OK;
 }
 
-/* ---- seconds ----------------------------------------------------------------------------------------------------- */
-
-enum { SAMPLES = 5 };
-
-/* On a busy machine some samples wait, so that a mean says little. */
-static double median(double *samples, size_t count) {
-  return count > 0 ? gsl_stats_median(samples, 1, count) : 0;
-}
-
-/* The time of a step, from as many as the budget has room for. The first wakes the threads and is not counted. */
-static double step_seconds(rs_trainer *trainer, double budget) {
-  rs_train_step done;
-  double samples[SAMPLES], start = rs_seconds();
-  size_t count = 0;
-  if (rs_trainer_step(trainer, &done, NULL) != RS_OK) return 0;
-  while (count < SAMPLES && (count == 0 || rs_seconds() - start < budget)) {
-    double begun = rs_seconds();
-    if (rs_trainer_step(trainer, &done, NULL) != RS_OK) break;
-    samples[count++] = rs_seconds() - begun;
-  }
-  return median(samples, count);
-}
-
-/* Seconds of a flop in the first training, or, of a folder's model, in its tuning; 0: it has none. */
-static double training_pace(const rs_costs *costs, size_t model, double budget) {
-  const rs_checkpoint *checkpoint = &costs->experiment->checkpoints[model];
-  const rs_checkpoint_cost *cost = &costs->items[model];
-  const rs_training *training = checkpoint->folder != NULL ? &checkpoint->tuning : &checkpoint->training;
-  double flops = checkpoint->folder != NULL ? cost->tuning : cost->training;
-  rs_trainer *trainer;
-  if (flops == 0 || rs_trainer_create(cost->begun, training, &costs->task, 0, &trainer, NULL) != RS_OK) return 0;
-  double step = step_seconds(trainer, budget);
-  rs_trainer_free(trainer);
-  return step * (double)training->steps / flops;
-}
-
-/* Reads a few sequences a thread at one length, as often as the budget has room for; 0 where that cannot be. */
-static double reading_pace_at(const rs_costs *costs, size_t model, size_t length, double budget) {
-  const rs_transformer *begun = costs->items[model].begun;
-  size_t sequences = 4 * rs_engine_threads(), count = 0;
-  double samples[SAMPLES], start = rs_seconds();
-  rs_example_shape example;
-  rs_context *context;
-  rs_reading reading;
-  if (costs->task.kind->shape(costs->task.state, length, &example, NULL) != RS_OK) return 0;
-  if (rs_context_of_task(begun, NULL, &costs->task, length, &context, NULL) != RS_OK) return 0;
-  while (count < SAMPLES && (count == 0 || rs_seconds() - start < budget)) {
-    double begin = rs_seconds();
-    if (rs_reading_make(context, &costs->task, RS_SPLIT_EVALUATION, length, sequences, &reading, NULL) != RS_OK) break;
-    samples[count++] = rs_seconds() - begin;
-    rs_reading_clear(&reading);
-  }
-  rs_context_free(context);
-  return median(samples, count) /
-         ((double)rs_example_count(&example, sequences) * rs_pass_flops(&begun->shape, &example));
-}
-
-/* The same in a reading: longer and longer ones, twice the last each time, as the budget has room: long ones have more
- * attention. */
-static double reading_pace(const rs_costs *costs, size_t model, double budget) {
-  enum { FIRST = 32 };
+static rs_status count_trained(rs_costs *costs, const char *checkpoints, rs_err *err) {
   const rs_experiment *experiment = costs->experiment;
-  size_t longest = rs_longest(experiment);
-  double last = 0, start = rs_seconds();
-  for (size_t length = longest < FIRST ? longest : FIRST; length <= longest && rs_seconds() - start < budget / 3;
-       length = length < longest && 2 * length > longest ? longest : 2 * length) {
-    double measured = reading_pace_at(costs, model, length, budget / 10);
-    if (measured > 0) last = measured;
+  size_t models = experiment->model_count, *trainings = rs_arena_take(&costs->arena, costs->count, sizeof *trainings);
+  costs->models = rs_arena_take(&costs->arena, models, sizeof *costs->models);
+  costs->weights = rs_arena_take(&costs->arena, models * experiment->seed_count, sizeof *costs->weights);
+  RS_TRY(rs_arena_check(&costs->arena, err));
+  RS_TRY(rs_checkpoint_task(experiment, 0, &costs->task, err));
+  for (size_t m = 0; m < models; m++) RS_TRY(count_checkpoint(costs, m, err));
+  for (size_t i = 0; i < costs->count; i++) {
+    rs_weights *w = &costs->weights[rs_weights_index(experiment, &costs->cells[i])];
+    if (!w->read) RS_TRY(count_weights(costs, &costs->cells[i], checkpoints, w, err));
   }
-  for (size_t i = 0; i < experiment->length_count && last == 0; i++) /* those need not be lengths of the task */
-    last = reading_pace_at(costs, model, experiment->lengths[i], budget / 10);
-  return last;
+  number_trainings(costs);
+  for (size_t i = 0; i < costs->count; i++)
+    trainings[i] = costs->weights[rs_weights_index(experiment, &costs->cells[i])].training;
+  RS_TRY(rs_cells_sort(experiment, costs->cells, costs->count, trainings, costs->order, costs->opens, err));
+  size_t last = SIZE_MAX;
+  for (size_t i = 0; i < costs->count; i++) {
+    const rs_cell *cell = &costs->cells[costs->order[i]];
+    size_t index = rs_weights_index(experiment, cell);
+    const double *flops = costs->weights[index].flops;
+    double own = fmax(1, reading_flops(costs, cell));
+    costs->items[costs->order[i]] = index == last ? (rs_cell_cost){own, 0, 0} : (rs_cell_cost){own, flops[0], flops[1]};
+    last = index;
+  }
+  return RS_OK;
 }
 
-rs_status rs_costs_seconds(const rs_experiment *experiment, const rs_cell *cells, size_t count, const char *checkpoints,
-                           double budget, double *seconds, rs_err *err) {
-  rs_costs costs;
-  RS_TRY(rs_costs_left(experiment, cells, count, checkpoints, &costs, err));
-  budget /= 2 * (double)experiment->model_count;
-  for (size_t m = 0; m < experiment->model_count; m++) {
-    bool wanted = false;
-    for (size_t i = 0; i < count; i++) wanted |= cells[i].axis[RS_BY_MODEL] == m && costs.left[i].trainings > 0;
-    bool there = costs.items[m].begun != NULL;
-    double training = there && wanted ? training_pace(&costs, m, budget) : 0;
-    double reading = there ? reading_pace(&costs, m, budget) : 0;
-    for (size_t i = 0; i < count; i++)
-      if (cells[i].axis[RS_BY_MODEL] == m)
-        seconds[i] = costs.left[i].flops * training + rs_reading_flops(&costs, &cells[i]) * reading;
+/* A run keeps each model as it begins. */
+static double trained_bytes(const rs_costs *costs) {
+  double most = 0, kept = 0;
+  for (size_t i = 0; i < costs->count; i++) {
+    const rs_cell *cell = &costs->cells[i];
+    const rs_weights *w = &costs->weights[rs_weights_index(costs->experiment, cell)];
+    most = fmax(most, reading_bytes(costs, cell));
+    if (w->trainings > 0) most = fmax(most, costs->models[cell->axis[RS_BY_MODEL]].bytes);
   }
+  for (size_t m = 0; m < costs->experiment->model_count; m++)
+    if (costs->models[m].begun != NULL) kept += weight_bytes(costs->models[m].begun);
+  return most + kept;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+rs_status rs_costs_make(const rs_experiment *experiment, const rs_cell *cells, size_t count, const char *checkpoints,
+                        rs_costs *costs, rs_err *err) {
+  *costs = (rs_costs){.experiment = experiment, .cells = cells, .count = count};
+  costs->items = rs_arena_take(&costs->arena, count, sizeof *costs->items);
+  costs->order = rs_arena_take(&costs->arena, count, sizeof *costs->order);
+  costs->opens = rs_arena_take(&costs->arena, count, sizeof *costs->opens);
+  RS_TRY(rs_arena_check(&costs->arena, err));
+  return experiment->checkpoints != NULL ? count_trained(costs, checkpoints, err) : count_simulated(costs, err);
+}
+
+void rs_costs_clear(rs_costs *costs) {
+  for (size_t m = 0; costs->models != NULL && m < costs->experiment->model_count; m++)
+    rs_transformer_free(costs->models[m].begun);
+  if (costs->task.kind != NULL) rs_task_clear(&costs->task);
+  rs_arena_clear(&costs->arena);
+}
+
+static double curve_rows(const rs_experiment *experiment, const rs_cell *cell) {
+  const rs_model *model = &experiment->models[cell->axis[RS_BY_MODEL]];
+  size_t length = length_of(experiment, cell);
+  const rs_curve_in in = {.length = length,
+                          .pairs = model->head_dim / 2,
+                          .heads = model->heads,
+                          .width = model->heads * model->head_dim,
+                          .bins = rs_log_bins(length, experiment->bins_per_octave),
+                          .tokens = &experiment->tokens};
+  double rows = 0;
+  for (size_t m = 0; m < experiment->metrics.count; m++) {
+    const rs_variant *metric = &experiment->metrics.items[m];
+    if (metric->metric->curve_rows != NULL) rows += (double)metric->metric->curve_rows(metric->params, &in);
+  }
+  return rows;
+}
+
+static void sum_up(const rs_costs *costs, rs_plan *plan) {
+  bool trained = costs->experiment->checkpoints != NULL;
+  plan->reading_flops = costs->passes;
+  for (size_t i = 0; i < costs->count; i++) {
+    const rs_cell_cost *cost = &costs->items[i];
+    plan->curve_rows += curve_rows(costs->experiment, &costs->cells[i]);
+    plan->score_flops += row_flops(costs->experiment, &costs->cells[i]);
+    plan->flops += cost->own + cost->made + cost->tuned;
+    if (trained) plan->reading_flops += cost->own, plan->training_flops += cost->made + cost->tuned;
+  }
+  for (size_t i = 0; trained && i < costs->experiment->model_count * costs->experiment->seed_count; i++) {
+    plan->trainings += costs->weights[i].trainings;
+    plan->trained += costs->weights[i].there;
+  }
+  plan->peak_bytes = trained ? trained_bytes(costs) : simulated_bytes(costs);
+}
+
+rs_status rs_plan_make(const rs_experiment *experiment, const char *checkpoints, rs_plan *plan, rs_err *err) {
+  rs_cell *cells;
+  rs_out_columns columns;
+  rs_costs costs;
+  *plan = (rs_plan){0};
+  RS_TRY(rs_columns_make(experiment, -1, &columns, err));
+  plan->summary_columns = columns.count;
+  free(columns.columns);
+  RS_TRY(rs_experiment_cells(experiment, &cells, &plan->cells, err));
+  rs_status status = rs_costs_make(experiment, cells, plan->cells, checkpoints, &costs, err);
+  if (status == RS_OK) sum_up(&costs, plan);
   rs_costs_clear(&costs);
-  return RS_OK;
+  free(cells);
+  return status;
 }

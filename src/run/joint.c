@@ -65,8 +65,8 @@ static rs_status list_trainings(choice *c, const rs_units *units, rs_err *err) {
 static rs_status list_pieces(choice *c, const rs_units *units, rs_err *err) {
   if (units->trained) return list_trainings(c, units, err);
   for (size_t i = 0; i < c->count; i++)
-    if (units->costs[i] >= least_joint && has_rows_for_all(c, &c->cells[i]))
-      c->pieces[c->piece_count++] = (piece){c->numbers[i], units->costs[i]};
+    if (units->costs.items[i].own >= least_joint && has_rows_for_all(c, &c->cells[i]))
+      c->pieces[c->piece_count++] = (piece){c->numbers[i], units->costs.items[i].own};
   return RS_OK;
 }
 
@@ -109,7 +109,7 @@ rs_status rs_joint_choose(const rs_ledger *ledger, const char *checkpoints, size
   rs_status status = prepare(&c, joint, err);
   if (status == RS_OK) status = rs_units_make(ledger->experiment, c.cells, c.count, &units, err);
   if (status == RS_OK) status = list_pieces(&c, &units, err);
-  if (status == RS_OK) choose(&c, rs_units_total(&units), joint);
+  if (status == RS_OK) choose(&c, units.total, joint);
   rs_units_clear(&units);
   rs_arena_clear(&c.arena);
   return status;

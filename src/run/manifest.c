@@ -331,7 +331,7 @@ static rs_status put_checkpoint(const rs_experiment *experiment, size_t model, j
   const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
   rs_transformer *begun = NULL;
   rs_err why = {0};
-  if (rs_checkpoint_create(experiment, model, 0, &begun, &why) == RS_MEMORY)
+  if (rs_checkpoint_create(experiment, model, &begun, &why) == RS_MEMORY)
     return rs_fail(err, RS_MEMORY, "%s", why.message);
   size_t numbers = 0;
   for (size_t i = 0; begun != NULL && i < begun->tensor_count; i++)

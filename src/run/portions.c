@@ -17,7 +17,8 @@ struct rs_portions {
   const rs_trained_watch *watch;
   size_t *lengths; /* of the experiment, the shortest first */
   size_t model, length;
-  size_t *order; /* (count,) cells of that model and length that are to be done */
+  size_t *sorted; /* all cells, as rs_cells_sort has them */
+  size_t *order;  /* (count,) of these the cells of that model and length that are to be done */
   size_t count;
   bool together;         /* all are soon done: they make one portion and share their content, projections too */
   rs_cell_state *states; /* (MOST_CELLS,) */
@@ -32,40 +33,16 @@ struct rs_portions {
 
 /* ---- the order of cells ------------------------------------------------------------------------------------------ */
 
-/* Sorts by what is costly to make: a text's rows, then a method's projections; then a seed and source, whose content
- * all methods see. */
-static void rank_cell(const rs_experiment *experiment, const rs_cell *cell, size_t rank[6]) {
-  const size_t *axis = cell->axis;
-  bool text = rs_reads_model(experiment, cell), embed = rs_projects(experiment, cell);
-  const size_t made[] = {text ? 1 + axis[RS_BY_SOURCE] : 0,
-                         embed ? 1 + axis[RS_BY_METHOD] : 0,
-                         axis[RS_BY_SEED],
-                         axis[RS_BY_SOURCE],
-                         axis[RS_BY_METHOD],
-                         cell->group};
-  memcpy(rank, made, sizeof made);
-}
-
-static int compare_cells(const void *a, const void *b, void *context) {
-  const rs_ledger *ledger = context;
-  size_t x[6], y[6];
-  rank_cell(ledger->experiment, &ledger->cells[*(const size_t *)a], x);
-  rank_cell(ledger->experiment, &ledger->cells[*(const size_t *)b], y);
-  for (size_t i = 0; i < RS_COUNT(x); i++)
-    if (x[i] != y[i]) return x[i] > y[i] ? 1 : -1;
-  return 0;
-}
-
 static void list_cells(rs_portions *p) {
   const rs_ledger *ledger = p->ledger;
   p->count = 0;
   for (size_t i = 0; i < ledger->count; i++) {
-    const size_t *axis = ledger->cells[i].axis;
-    if (rs_ledger_pending(ledger, i) && axis[RS_BY_MODEL] == p->model &&
+    size_t cell = p->sorted[i];
+    const size_t *axis = ledger->cells[cell].axis;
+    if (rs_ledger_pending(ledger, cell) && axis[RS_BY_MODEL] == p->model &&
         ledger->experiment->lengths[axis[RS_BY_LENGTH]] == p->length)
-      p->order[p->count++] = i;
+      p->order[p->count++] = cell;
   }
-  qsort_r(p->order, p->count, sizeof *p->order, compare_cells, p->ledger);
 }
 
 static double work_of(const rs_portions *p, size_t cell) {
@@ -198,9 +175,12 @@ rs_status rs_portions_open(rs_ledger *ledger, const rs_trained_watch *watch, rs_
   if (p == NULL) return RS_MEMORY;
   *p = (rs_portions){.ledger = ledger, .watch = watch, .telling = PTHREAD_MUTEX_INITIALIZER};
   p->lengths = rs_arena_take(&p->arena, experiment->length_count, sizeof *p->lengths);
+  p->sorted = rs_arena_take(&p->arena, ledger->count, sizeof *p->sorted);
   p->order = rs_arena_take(&p->arena, ledger->count, sizeof *p->order);
+  bool *opens = rs_arena_take(&p->arena, ledger->count, sizeof *opens);
   p->states = rs_arena_take(&p->arena, MOST_CELLS, sizeof *p->states);
   rs_status status = rs_arena_check(&p->arena, err);
+  if (status == RS_OK) status = rs_cells_sort(experiment, ledger->cells, ledger->count, NULL, p->sorted, opens, err);
   if (status != RS_OK) {
     rs_portions_close(p);
     *portions = NULL;

@@ -1,14 +1,70 @@
 /* A run: the cells that are not done yet, each recorded in the folder's journal when it is, then the files, which are
  * written from the journal alone: they are the same bytes, however often the run was interrupted. The folder is locked
  * from the beginning to the end; what stood in it stays until the new files are whole. */
-#include "cell.h"
+#include "costs.h"
 #include "ledger.h"
 #include "ranks.h"
 #include "work.h"
 
 #include "kernel/kernel.h"
 
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- rates ------------------------------------------------------------------------------------------------------- */
+
+/* What most of an experiment's flops are: flops of another kind take another time. */
+static const char *kind_of(const rs_experiment *experiment) {
+  return experiment->checkpoints != NULL ? "passes" : rs_needs_heads(experiment) ? "rows" : "tables";
+}
+
+/* A rate that cannot be written is missed by nobody but plan. */
+static void write_rate(const rs_experiment *experiment, const char *directory, double flops, double seconds) {
+  rs_text words = {0};
+  char path[RS_PATH_CHARS];
+  rs_text_printf(&words, "%s %.4g flop %.4g s %zu threads\n", kind_of(experiment), flops, seconds, rs_engine_threads());
+  if (flops > 0 && rs_folder_path(directory, RS_WORK_FOLDER "/rate", path, NULL) == RS_OK && !words.failed)
+    (void)rs_file_write(path, words.data, words.length, NULL);
+  rs_text_clear(&words);
+}
+
+/* The rate of a folder, and how long its last run took; false: there is none. */
+static bool read_rate(const rs_experiment *experiment, const char *directory, double *rate, double *seconds) {
+  char path[RS_PATH_CHARS], kind[16];
+  double flops, threads;
+  FILE *file = rs_folder_path(directory, RS_WORK_FOLDER "/rate", path, NULL) == RS_OK ? fopen(path, "re") : NULL;
+  if (file == NULL) return false;
+  bool read = fscanf(file, "%15s %lf flop %lf s %lf threads", kind, &flops, seconds, &threads) == 4 &&
+              strcmp(kind, kind_of(experiment)) == 0 && flops > 0 && *seconds > 0 && threads > 0;
+  fclose(file);
+  if (read) *rate = flops / *seconds / threads * (double)rs_engine_threads();
+  return read;
+}
+
+double rs_rate_find(const rs_experiment *experiment, const char *directory, char folder[RS_RATE_FOLDER]) {
+  const char *slash = strrchr(directory, '/');
+  int length = slash != NULL ? (int)(slash - directory) + 1 : 0;
+  double rate = NAN, longest = 0, found, seconds;
+  snprintf(folder, RS_RATE_FOLDER, "%s", directory);
+  if (read_rate(experiment, directory, &rate, &seconds)) return rate;
+  char beside[RS_RATE_FOLDER];
+  snprintf(beside, sizeof beside, "%.*s.", length, directory);
+  DIR *parent = opendir(beside);
+  for (const struct dirent *entry; parent != NULL && (entry = readdir(parent)) != NULL;) {
+    bool fits = snprintf(beside, sizeof beside, "%.*s%s", length, directory, entry->d_name) < RS_RATE_FOLDER;
+    if (!fits || !read_rate(experiment, beside, &found, &seconds) || seconds <= longest) continue;
+    memcpy(folder, beside, sizeof beside);
+    longest = seconds;
+    rate = found;
+  }
+  if (parent != NULL) closedir(parent);
+  return rate;
+}
+
+/* ---- progress ---------------------------------------------------------------------------------------------------- */
 
 /* Progress of a whole run. */
 typedef struct progress {
@@ -21,7 +77,7 @@ static void advance(void *context, double work, size_t cells) {
   progress *p = context;
   p->work += work;
   p->done += cells;
-  double share = p->total > 0 ? p->work / p->total : 1; /* cells of checkpoints that cannot be made take nothing */
+  double share = fmin(p->work / p->total, 1); /* a training may be counted with cells of another shard */
   if (p->options->progress != NULL) p->options->progress(p->options->context, p->done, p->cells, share);
 }
 
@@ -32,23 +88,24 @@ static bool stop(void *context) {
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
-/* What each cell that is to be done counts in the progress: the seconds it is found to take, or its work where nobody
- * looks. Returns the sum, which is positive where there is such a cell. */
-static double weigh_rows(rs_ledger *ledger, const rs_run_options *options) {
-  static const double budget = 0.1; /* seconds; the run itself tells more as it goes */
+/* Gives each cell that is to be done its weight in the progress, flops; *total gets their sum and that of the trainings
+ * that they need, which are told of step by step. */
+static rs_status weigh(rs_ledger *ledger, const char *checkpoints, double *total, rs_err *err) {
   const rs_experiment *experiment = ledger->experiment;
-  size_t count = ledger->count;
-  double *seconds = options->progress != NULL ? rs_alloc(count, sizeof *seconds, NULL) : NULL, sum = 0, work = 0;
-  bool measured = seconds != NULL && rs_estimate_seconds(experiment, NULL, budget, seconds, count, NULL) == RS_OK;
-  for (size_t i = 0; i < count && measured; i++) sum += seconds[i];
-  measured = measured && sum > 0;
-  for (size_t i = 0; i < count; i++) {
+  rs_costs costs;
+  rs_status status = rs_costs_make(experiment, ledger->cells, ledger->count, checkpoints, &costs, err);
+  for (size_t i = 0; i < ledger->count && status == RS_OK; i++) {
+    const rs_cell_cost *cost = &costs.items[i];
     if (!rs_ledger_pending(ledger, i)) continue;
-    ledger->weights[i] = measured ? seconds[i] : rs_cell_work(experiment, &ledger->cells[i]);
-    work += ledger->weights[i];
+    ledger->weights[i] = cost->own + (experiment->checkpoints == NULL ? cost->made : 0);
+    *total += ledger->weights[i];
+    if (experiment->checkpoints == NULL) continue;
+    double *flops = costs.weights[rs_weights_index(experiment, &ledger->cells[i])].flops;
+    *total += flops[RS_STAGE_TRAINING] + flops[RS_STAGE_TUNING];
+    flops[RS_STAGE_TRAINING] = flops[RS_STAGE_TUNING] = 0; /* once for all cells */
   }
-  free(seconds);
-  return work;
+  rs_costs_clear(&costs);
+  return status;
 }
 
 /* What a run is asked, and where it is. */
@@ -64,13 +121,13 @@ static rs_status run_cells(rs_ledger *ledger, run *r, rs_err *err) {
   progress p = {.options = options, .done = ledger->done, .cells = ledger->wanted};
   const rs_trained_watch watch = {advance, stop, &p, options->checkpoints, options->training};
   if (ledger->done == ledger->wanted || options->partial) return RS_OK;
-  if (trained)
-    RS_TRY(rs_trained_weigh(ledger, options->checkpoints, &p.total, err));
-  else
-    p.total = weigh_rows(ledger, options);
+  RS_TRY(weigh(ledger, options->checkpoints, &p.total, err));
   r->dealt = rs_ranks_count(options->ranks) > 1;
   if (r->dealt) return rs_ranks_deal(options->ranks, ledger, &watch, err);
-  return trained ? rs_trained_run(ledger, &watch, err) : rs_portions_run(ledger, &watch, err);
+  double start = rs_seconds();
+  rs_status status = trained ? rs_trained_run(ledger, &watch, err) : rs_portions_run(ledger, &watch, err);
+  if (!options->forget) write_rate(ledger->experiment, options->directory, p.work, rs_seconds() - start);
+  return status;
 }
 
 /* What became of a shard's cells, of which no files are written. */

@@ -15,18 +15,20 @@ typedef struct rs_plan {
   size_t trainings;   /* of checkpoints, that are to be done, */
   size_t trained;     /* and that earlier runs have done */
   double training_flops, reading_flops; /* what the former take; readings, and passes of sources' own checkpoints */
+  double flops;                         /* of all that is done */
 } rs_plan;
 
-/* What a run would take; runs nothing. `checkpoints` is where it keeps trained models (NULL: nowhere). */
+/* What a run would take, by sizes alone: nothing is run. `checkpoints` is where it keeps trained models (NULL:
+ * nowhere). RS_MEMORY, and what a task fails with. */
 rs_status rs_plan_make(const rs_experiment *experiment, const char *checkpoints, rs_plan *plan, rs_err *err)
     RS_NONNULL(1, 3);
 
-/* The seconds that each cell (count, in the order of rs_experiment_cells) will take here, from a few steps of each
- * checkpoint's training, which is counted with the first cell that needs it unless it is done in `checkpoints`, and a
- * few readings; or else from trials of the same cells at short lengths. They take about `budget` seconds, or longer
- * where the shortest does. What short lengths tell of long ones is an order of magnitude. RS_MEMORY, RS_INTERNAL. */
-rs_status rs_estimate_seconds(const rs_experiment *experiment, const char *checkpoints, double budget, double *seconds,
-                              size_t count, rs_err *err) RS_NONNULL(1, 4);
+/* The flops that a run of such an experiment does in a second here, and in `folder` (RS_RATE_FOLDER,) the results
+ * folder whose last run has found it: `directory`, or of the folders beside it that which was run longest. NaN where no
+ * run has. */
+enum { RS_RATE_FOLDER = 512 };
+double rs_rate_find(const rs_experiment *experiment, const char *directory, char folder[RS_RATE_FOLDER])
+    RS_NONNULL(1, 2, 3);
 
 /* Bytes that this process may still use: of the machine, its cgroup and its limit of addresses the least. NaN where
  * none can be told. */

@@ -87,13 +87,12 @@ rs_status rs_schedule_make(const rs_experiment *experiment, const rs_cell *cells
   rs_units *units = &schedule->units;
   RS_TRY(rs_units_make(experiment, cells, count, units, err));
   double portions = (units->trained ? portions_trained : portions_simulated) * (double)ranks;
-  double target = fmax(least_portion, rs_units_total(units) / portions);
-  RS_TRY(rs_units_split(units, target, err));
-  RS_TRY(rs_units_multiply(units, count < ranks ? count : ranks, err));
+  double target = fmax(least_portion, units->total / portions);
+  RS_TRY(rs_units_split(units, target, count < ranks ? count : ranks, err));
   qsort(units->items, units->count, sizeof *units->items, by_place);
   schedule->items = rs_alloc(units->count, sizeof *schedule->items, err);
   if (schedule->items == NULL) return RS_MEMORY;
-  join_units(schedule, cells, fmin(target, rs_units_total(units) / (double)ranks));
+  join_units(schedule, cells, fmin(target, units->total / (double)ranks));
   if (units->trained) order_trainings(schedule);
   return sort(schedule, err);
 }

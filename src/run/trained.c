@@ -11,9 +11,7 @@
 typedef struct trained_run {
   const rs_experiment *experiment;
   rs_ledger *ledger;
-  const rs_cell *cells; /* (count,) the ledger's */
-  size_t count;
-  rs_costs costs;
+  rs_costs costs; /* of the ledger's cells */
   const rs_trained_watch *watch;
   double trained; /* flops of the training at hand that are done */
 } trained_run;
@@ -220,43 +218,16 @@ static void note_ready(void *context, const char *folder, const char *arithmetic
   rs_training_ready(user, folder, arithmetic);
 }
 
-/* Whether two cells are read together: sources and heads apart they are the same. */
-static bool read_as_one(const rs_cell *a, const rs_cell *b) {
-  for (size_t i = 0; i < RS_AXIS_COUNT; i++)
-    if (i != RS_BY_SOURCE && a->axis[i] != b->axis[i]) return false;
-  return true;
-}
-
-/* Whether no cell before it is read together with it, and any that is, is to be done. */
-static bool is_read_first(const trained_run *run, size_t index) {
-  bool pending = false;
-  for (size_t i = 0; i < run->count; i++) {
-    if (!read_as_one(&run->cells[i], &run->cells[index])) continue;
-    if (i < index) return false;
-    pending = pending || rs_ledger_pending(run->ledger, i);
-  }
-  return pending;
-}
-
-static bool any_weights_pending(const trained_run *run, size_t first) {
-  for (size_t i = first; i < run->count; i++)
-    if (rs_ledger_pending(run->ledger, i) && rs_same_weights(run->experiment, &run->cells[first], &run->cells[i]))
-      return true;
-  return false;
-}
-
-/* States of cell `first` and those after it that are read together with it. */
-static rs_status make_states(const trained_run *run, size_t first, const char *arithmetic, reader *r, rs_err *err) {
-  size_t count = 0;
-  for (size_t i = first; i < run->count; i++) count += read_as_one(&run->cells[first], &run->cells[i]);
+/* States of so many cells that are read together, which begin at `first` of the order. */
+static rs_status make_states(const trained_run *run, size_t first, size_t count, const char *arithmetic, reader *r,
+                             rs_err *err) {
   r->cells = rs_alloc(count, sizeof(rs_cell_state *), err);
   r->states = rs_alloc(count, sizeof *r->states, err);
   if (r->cells == NULL || r->states == NULL) return RS_MEMORY;
-  for (size_t i = first; i < run->count; i++) {
-    if (!read_as_one(&run->cells[first], &run->cells[i])) continue;
+  while (r->count < count) {
     rs_cell_state *state = r->cells[r->count] = &r->states[r->count];
     r->count++;
-    RS_TRY(rs_ledger_state(run->ledger, i, state, err));
+    RS_TRY(rs_ledger_state(run->ledger, run->costs.order[first + r->count - 1], state, err));
     snprintf(state->arithmetic, sizeof state->arithmetic, "%s", arithmetic);
   }
   return RS_OK;
@@ -273,12 +244,11 @@ static rs_status record(const trained_run *run, const reader *r, rs_err *err) {
   return rs_ledger_sync(run->ledger, err);
 }
 
-/* Reads cell `first`, and those after it that are read together with it, or fails them where there is no transformer.
- * RS_MEMORY for the list of them, RS_IO. */
-static rs_status read_with(const trained_run *run, const rs_transformer *transformer, size_t first,
+/* Reads these cells, or fails them where there is no transformer. RS_MEMORY for the list of them, RS_IO. */
+static rs_status read_with(const trained_run *run, const rs_transformer *transformer, size_t first, size_t count,
                            const char *arithmetic, const rs_err *why, rs_err *err) {
   reader r = {.experiment = run->experiment, .transformer = transformer};
-  rs_status status = make_states(run, first, arithmetic, &r, err);
+  rs_status status = make_states(run, first, count, arithmetic, &r, err);
   for (size_t i = 0; i < r.count && status == RS_OK && transformer == NULL; i++) rs_cell_fail(r.cells[i], why);
   if (status == RS_OK && transformer != NULL) read_cells(&r);
   if (status == RS_OK) status = record(run, &r, err);
@@ -290,14 +260,17 @@ static rs_status read_with(const trained_run *run, const rs_transformer *transfo
  * any failure. */
 static rs_status obtain(trained_run *run, size_t first, rs_team *team, char *arithmetic, rs_transformer **transformer,
                         rs_err *why) {
-  const rs_cell *cell = &run->cells[first];
-  training_watch context = {.run = run, .cost = &run->costs.items[cell->axis[RS_BY_MODEL]]};
+  const rs_cell *cell = &run->ledger->cells[first];
+  const double *flops = run->costs.weights[rs_weights_index(run->experiment, cell)].flops;
+  training_watch context = {.run = run, .cost = &run->costs.models[cell->axis[RS_BY_MODEL]]};
+  const rs_training_watch *user = run->watch->training;
   const rs_training_watch watch = {.wait = note_wait,
                                    .begin = note_begin,
                                    .step = note_step,
                                    .end = note_end,
                                    .ready = note_ready,
-                                   .context = &context};
+                                   .context = &context,
+                                   .save_interval = user != NULL ? user->save_interval : 0};
   const rs_checkpoint_place place = {run->watch->checkpoints, &watch, team};
   run->trained = 0;
   rs_status status = rs_checkpoint_obtain(run->experiment, cell->axis[RS_BY_MODEL],
@@ -305,48 +278,63 @@ static rs_status obtain(trained_run *run, size_t first, rs_team *team, char *ari
   memcpy(arithmetic, context.arithmetic, sizeof context.arithmetic);
   bool of_run = status == RS_INTERNAL || status == RS_STOPPED || status == RS_IO || status == RS_INPUT;
   if (of_run) return status; /* what stands in a folder, a disk, and the user's wish are not of one cell */
-  double left = run->costs.left[first].flops - run->trained; /* of a model that is there by now, all */
+  double left =
+      flops[RS_STAGE_TRAINING] + flops[RS_STAGE_TUNING] - run->trained; /* of a model that is there by now, all */
   if (left > 0) run->watch->advance(run->watch->context, left, 0);
   return RS_OK;
 }
 
-/* Every cell that has the weights of cell `first`. */
-static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
-  const rs_cell *cell = &run->cells[first];
+/* How many cells from `first` on, in their order, have the same weights, or are read together: sources and heads apart
+ * they are the same. *pending: some of them are to be done. */
+static size_t count_same(const trained_run *run, size_t first, bool together, bool *pending) {
+  const size_t *order = run->costs.order;
+  const rs_cell *cells = run->ledger->cells, *one = &cells[order[first]];
+  size_t count = 0;
+  *pending = false;
+  for (; first + count < run->ledger->count; count++) {
+    const rs_cell *cell = &cells[order[first + count]];
+    if (rs_weights_index(run->experiment, cell) != rs_weights_index(run->experiment, one)) break;
+    bool same = true;
+    for (size_t i = 0; i < RS_AXIS_COUNT && together; i++)
+      same = same && (i == RS_BY_SOURCE || cell->axis[i] == one->axis[i]);
+    if (!same) break;
+    *pending = *pending || rs_ledger_pending(run->ledger, order[first + count]);
+  }
+  return count;
+}
+
+/* So many cells from `first` on, in their order, which have the same weights. */
+static rs_status run_weights(trained_run *run, size_t first, size_t count, rs_err *err) {
   char arithmetic[RS_ARITHMETIC];
   rs_transformer *transformer = NULL;
   rs_err why = {0};
-  if (!any_weights_pending(run, first)) return RS_OK;
-  rs_status status = obtain(run, first, NULL, arithmetic, &transformer, &why);
+  rs_status status = obtain(run, run->costs.order[first], NULL, arithmetic, &transformer, &why);
   if (status != RS_OK) return rs_fail(err, status, "%s", why.message);
-  for (size_t i = first; i < run->count && status == RS_OK; i++) {
-    if (!rs_same_weights(run->experiment, cell, &run->cells[i])) continue;
-    if (!is_read_first(run, i)) continue;
-    if (rs_trained_stopped(run->watch))
-      status = rs_fail(err, RS_STOPPED, "stopped");
-    else
-      status = read_with(run, transformer, i, arithmetic, &why, err);
+  for (size_t i = first, size; i < first + count && status == RS_OK; i += size) {
+    bool pending;
+    size = count_same(run, i, true, &pending);
+    if (!pending) continue;
+    status = rs_trained_stopped(run->watch) ? rs_fail(err, RS_STOPPED, "stopped")
+                                            : read_with(run, transformer, i, size, arithmetic, &why, err);
   }
   rs_transformer_free(transformer);
   return status;
 }
 
-/* ---- all cells --------------------------------------------------------------------------------------------------- */
-
-/* Finds the trainings that are to be done, in `checkpoints`. */
-static rs_status start(rs_ledger *ledger, const char *checkpoints, trained_run *run, rs_err *err) {
-  *run =
-      (trained_run){.experiment = ledger->experiment, .ledger = ledger, .cells = ledger->cells, .count = ledger->count};
-  return rs_costs_left(run->experiment, run->cells, run->count, checkpoints, &run->costs, err);
+/* Finds the trainings that are to be done. */
+static rs_status start(rs_ledger *ledger, const rs_trained_watch *watch, trained_run *run, rs_err *err) {
+  *run = (trained_run){.experiment = ledger->experiment, .ledger = ledger, .watch = watch};
+  return rs_costs_make(run->experiment, ledger->cells, ledger->count, watch->checkpoints, &run->costs, err);
 }
 
 rs_status rs_trained_run(rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err) {
   trained_run run;
-  rs_status status = RS_OK;
-  RS_TRY(start(ledger, watch->checkpoints, &run, err));
-  run.watch = watch;
-  for (size_t i = 0; i < run.count && status == RS_OK; i++)
-    if (rs_is_first(run.experiment, run.cells, i)) status = run_weights(&run, i, err);
+  rs_status status = start(ledger, watch, &run, err);
+  for (size_t i = 0, size; i < ledger->count && status == RS_OK; i += size) {
+    bool pending;
+    size = count_same(&run, i, false, &pending);
+    if (pending) status = run_weights(&run, i, size, err);
+  }
   rs_costs_clear(&run.costs);
   return status;
 }
@@ -356,23 +344,9 @@ rs_status rs_trained_join(rs_ledger *ledger, const rs_trained_watch *watch, size
   char arithmetic[RS_ARITHMETIC];
   rs_transformer *transformer = NULL;
   rs_err why = {0};
-  RS_TRY(start(ledger, watch->checkpoints, &run, err));
-  run.watch = watch;
-  rs_status status = obtain(&run, cell, team, arithmetic, &transformer, &why);
+  rs_status status = start(ledger, watch, &run, err);
+  if (status == RS_OK) status = obtain(&run, cell, team, arithmetic, &transformer, &why);
   rs_transformer_free(transformer);
   rs_costs_clear(&run.costs);
-  return status == RS_OK ? RS_OK : rs_fail(err, status, "%s", why.message);
-}
-
-rs_status rs_trained_weigh(rs_ledger *ledger, const char *checkpoints, double *work, rs_err *err) {
-  trained_run run;
-  *work = 0;
-  RS_TRY(start(ledger, checkpoints, &run, err));
-  for (size_t i = 0; i < run.count; i++) {
-    ledger->weights[i] = rs_ledger_pending(ledger, i) ? rs_reading_flops(&run.costs, &run.cells[i]) : 0;
-    bool trained = rs_is_first(run.experiment, run.cells, i) && any_weights_pending(&run, i);
-    *work += ledger->weights[i] + (trained ? run.costs.left[i].flops : 0);
-  }
-  rs_costs_clear(&run.costs);
-  return RS_OK;
+  return why.status == RS_OK || status == RS_OK ? status : rs_fail(err, status, "%s", why.message);
 }

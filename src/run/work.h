@@ -69,7 +69,8 @@ void rs_metric_finish(const rs_batch_work *work, rs_cell_state *cell, size_t met
 rs_status rs_batch_open(rs_batch_work *work, const rs_cell_batch *batch, size_t groups, rs_err *err);
 void rs_batch_close(rs_batch_work *work);
 
-/* Runs the cells that stand in the batch now, and hands each over. As rs_batch_run. */
+/* Runs the cells that stand in the batch now, and hands each over: status, scale and results of each. What is
+ * undefined for a cell becomes its status; RS_INTERNAL, RS_STOPPED and what `done` fails with are returned. */
 rs_status rs_batch_portion(rs_batch_work *work, rs_err *err);
 
 /* Every cell of the portion ends with this error. */
@@ -174,10 +175,6 @@ rs_status rs_trained_run(rs_ledger *ledger, const rs_trained_watch *watch, rs_er
 /* Trains what a cell reads, as all ranks of the team do, and keeps it in watch->checkpoints, which is needed; nothing
  * is tuned. What the training fails with is left to whoever reads it. RS_INTERNAL, RS_MEMORY, RS_IO, RS_STOPPED. */
 rs_status rs_trained_join(rs_ledger *ledger, const rs_trained_watch *watch, size_t cell, rs_team *team, rs_err *err);
-
-/* Gives each cell that is to be done the flops of its readings as its weight in the progress; *work gets their sum, and
- * that of the trainings which are not done in `checkpoints`. */
-rs_status rs_trained_weigh(rs_ledger *ledger, const char *checkpoints, double *work, rs_err *err);
 
 /* ---- model rows ------------------------------------------------------------------------------------------------ */
 

@@ -100,14 +100,14 @@ rs_status rs_folder_load(const char *folder, rs_format format, rs_transformer **
   return status;
 }
 
-rs_status rs_checkpoint_create(const rs_experiment *experiment, size_t model, uint64_t seed,
-                               rs_transformer **transformer, rs_err *err) {
+rs_status rs_checkpoint_create(const rs_experiment *experiment, size_t model, rs_transformer **transformer,
+                               rs_err *err) {
   const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
   plan p = {0};
   *transformer = NULL;
   if (checkpoint->folder != NULL) return rs_folder_load(checkpoint->folder, checkpoint->format, transformer, err);
-  rs_status status = plan_make(experiment, model, seed, false, &p, err);
-  if (status == RS_OK) status = rs_trained_create(&p.trained, transformer, err);
+  rs_status status = plan_make(experiment, model, 0, false, &p, err);
+  if (status == RS_OK) status = rs_trained_create(&p.trained, true, transformer, err);
   plan_clear(&p);
   return status;
 }
@@ -213,7 +213,7 @@ static rs_status plan_tuning(const rs_experiment *experiment, size_t model, uint
   RS_TRY(plan_make(experiment, model, seed, true, p, err));
   p->trained.drawn = drawn_after(&first->trained);
   RS_TRY(rs_trained_fingerprint(&first->trained, p->trained.origin, err));
-  RS_TRY(rs_trained_create(&first->trained, &begun, err));
+  RS_TRY(rs_trained_create(&first->trained, true, &begun, err));
   rs_status status = follow(p, begun, err);
   rs_transformer_free(begun);
   return status;

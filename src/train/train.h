@@ -65,9 +65,9 @@ rs_status rs_folder_load(const char *folder, rs_format format, rs_transformer **
 /* The SHA-256 of what stands in such a folder: of its weights, and of its config.json. RS_IO, RS_INPUT, RS_MEMORY. */
 rs_status rs_folder_fingerprint(const char *folder, char hash[65], rs_err *err);
 
-/* The checkpoint of model number `model` before it is trained, with weights from `seed`; or that of its folder. */
-rs_status rs_checkpoint_create(const rs_experiment *experiment, size_t model, uint64_t seed,
-                               rs_transformer **transformer, rs_err *err);
+/* The checkpoint of model number `model` before it is trained, all of its weights 0; or that of its folder. */
+rs_status rs_checkpoint_create(const rs_experiment *experiment, size_t model, rs_transformer **transformer,
+                               rs_err *err);
 
 /* The same, trained and tuned, or as an earlier run has left it: rs_training_obtain says how, and what it fails with.
  */

@@ -219,7 +219,7 @@ static rs_status begin(session *s, const char *arithmetic, rs_err *err) {
   if (s->history == NULL) return RS_MEMORY;
   RS_TRY(note_arithmetic(s, arithmetic, err));
   rs_err why = {0};
-  if (rs_trained_create(&s->made, &s->transformer, &why) != RS_OK) return fail_named(s, &why, err);
+  if (rs_trained_create(&s->made, false, &s->transformer, &why) != RS_OK) return fail_named(s, &why, err);
   if (s->job->origin != NULL) (void)rs_transformer_adopt(s->transformer, s->job->origin);
   rs_status status = s->folder.path != NULL ? read_state(s, &saved, err) : RS_OK;
   if (status == RS_OK) status = make_trainer(s, &saved, err);
@@ -405,7 +405,7 @@ static rs_status follow(const rs_training_job *job, rs_err *err) {
   bool trains = false;
   s.made.arithmetic = NULL;
   s.history = rs_alloc(s.made.training.steps, sizeof *s.history, err);
-  rs_status status = s.history != NULL ? rs_trained_create(&s.made, &s.transformer, err) : RS_MEMORY;
+  rs_status status = s.history != NULL ? rs_trained_create(&s.made, false, &s.transformer, err) : RS_MEMORY;
   status = share_begin(&s, status, &trains, &s.saved, err);
   if (status == RS_OK && trains) status = share_state(&s, err);
   if (status == RS_OK && trains) status = train(&s, err);

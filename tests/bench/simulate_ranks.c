@@ -93,7 +93,7 @@ static double seconds_of_portion(const rs_schedule *s, const rs_portion *p, cons
   double took = 0, own = 0;
   for (size_t i = 0; i < p->count; i++) {
     took += seconds[s->units.order[p->first + i]];
-    own += s->units.costs[s->units.order[p->first + i]];
+    own += s->units.costs.items[s->units.order[p->first + i]].own;
   }
   return took + rate * fmax(0, p->cost - own);
 }
@@ -143,7 +143,7 @@ int main(int count, char **words) {
   if (rs_schedule_make(&large, cells, cell_count, ranks, &schedule, &err) != RS_OK) end(err.message);
   double planned = 0, recorded_seconds = 0;
   for (size_t i = 0; i < cell_count; i++) {
-    planned += schedule.units.costs[i];
+    planned += schedule.units.costs.items[i].own;
     recorded_seconds += seconds[i];
   }
   outcome o = simulate(&schedule, seconds, recorded_seconds / planned, ranks, message);

@@ -222,10 +222,8 @@ Test(checkpoints, plan__counts_what_is_to_be_trained) {
                        "sequences: 2}, tune: {steps: [2, 3], length: 32, method: yarn}}\n" READING);
   expect_planned("k", "cells           4 (2 checkpoints, 1 method, 2 lengths, 1 seed)\n");
   expect_planned("k", " flop in 3 trainings\n");
-  expect_planned("k", " on this machine, measured by a few steps of training\n");
   run_well(&(command){.arguments = {"run", "c.yaml", "--out", "a", "--quiet", "--checkpoints", "k"}});
   expect_planned("k", "training        none to do, 3 done already\n");
-  expect_planned("k", " on this machine, measured by a few readings\n");
   expect_planned("elsewhere", " flop in 3 trainings\n");
   move_into("k", "rope-copy-", "away");
   expect_planned("k", "training        none to do, 2 done already\n");

@@ -9,6 +9,7 @@
 #include "../../src/run/costs.h"
 #include "../fixtures/new_folder.h"
 #include "../fixtures/small_model.h"
+#include "io/io.h"
 #include "run/run.h"
 
 static rs_experiment *experiment_of(const char *yaml) {
@@ -21,87 +22,99 @@ static rs_experiment *experiment_of(const char *yaml) {
   return experiment;
 }
 
-static double *estimate(const rs_experiment *experiment, size_t *count) {
+/* What each cell takes: flops of its own, and of what is made with it. */
+static double *count_flops(const rs_experiment *experiment, size_t *count) {
   rs_cell *cells;
+  rs_costs costs;
   rs_err err = {0};
   cr_assert_eq(rs_experiment_cells(experiment, &cells, count, NULL), RS_OK);
-  double *seconds = calloc(*count, sizeof *seconds);
-  cr_assert_eq(rs_estimate_seconds(experiment, NULL, 0.1, seconds, *count, &err), RS_OK, "%s", err.message);
+  double *flops = calloc(*count, sizeof *flops);
+  cr_assert_eq(rs_costs_make(experiment, cells, *count, NULL, &costs, &err), RS_OK, "%s", err.message);
+  for (size_t i = 0; i < *count; i++) flops[i] = costs.items[i].own + costs.items[i].made;
+  rs_costs_clear(&costs);
   free(cells);
-  return seconds;
+  return flops;
 }
 
-/* Cells in the order of methods, lengths, sources, seeds: the long ones take more, but by no more than the work on
- * their rows; heads make them take more. */
-/* Of so many heads, at 64k tokens, summed over methods, sources and seeds. */
-static double lengthy_seconds(int heads) {
-  static const char config[] =
-      "model: {head_dim: 128, heads: 8, train_length: 64}\nlengths: [1024, 65536]\nmethods: [rope, "
-      "alibi]\nsources: [gaussian, constant]\nseeds: 2\nqueries: {last: 512}\nheads: %d\n"
-      "metrics: [entropy]\n";
-  char yaml[512];
+static void expect_flops(const char *yaml, const double *wanted, size_t wanted_count) {
   size_t count;
-  double sum = 0;
-  snprintf(yaml, sizeof yaml, config, heads);
   rs_experiment *experiment = experiment_of(yaml);
-  double *seconds = estimate(experiment, &count);
-  cr_assert_eq(count, 16);
-  for (size_t method = 0; method < 2; method++)
-    for (size_t i = 0; i < 4; i++) {
-      double brief = seconds[method * 8 + i], lengthy = seconds[method * 8 + 4 + i];
-      cr_expect(brief > 0 && lengthy > brief && lengthy < 65 * brief, "%g, %g", brief, lengthy);
-      sum += lengthy;
-    }
-  free(seconds);
+  double *flops = count_flops(experiment, &count);
+  cr_assert_eq(count, wanted_count);
+  for (size_t i = 0; i < count; i++) cr_expect_eq(flops[i], wanted[i], "cell %zu: %.17g", i, flops[i]);
+  free(flops);
   rs_experiment_free(experiment);
-  return sum;
 }
 
-/* Trials are measured, so that a machine which others use may have to be asked more than once. */
-Test(estimate, rows__grow_with_length_and_heads) {
-  bool grown = false;
-  for (size_t i = 0; i < 5 && !grown; i++) grown = lengthy_seconds(8) > 1.2 * lengthy_seconds(1);
-  cr_expect(grown);
+#define TWO_HEADS "model: {head_dim: 16, heads: 2, train_length: 64}\nlengths: [64, 128]\n"
+
+/* Two flops of each dim, key and head with each query, and with 64 more, which turning the key is worth; the keys are
+ * drawn at the first of their methods, for what 400 queries take. */
+Test(estimate, rows__are_queries_times_keys_and_keys_are_drawn_once) {
+  const double each = 2.0 * 16 * 2 * 64, brief = each * (8 + 64), lengthy = 2 * brief;
+  expect_flops(TWO_HEADS "methods: [rope, alibi]\nsources: [gaussian]\nseeds: 1\nqueries: {last: 8}\n"
+                         "metrics: [entropy]\n",
+               (const double[]){brief + 400 * each, lengthy + 800 * each, brief, lengthy}, 4);
 }
 
-/* Metrics of tables are computed once for all sources and seeds. */
+/* Metrics of tables are computed once for all sources and seeds, from two flops of each dim and position. */
 Test(estimate, tables__count_once) {
-  size_t count;
-  rs_experiment *experiment =
-      experiment_of("model: {head_dim: 16, heads: 2, train_length: 64}\nlengths: [64]\n"
-                    "methods: [rope]\nsources: [gaussian, constant]\nseeds: 2\nmetrics: [decay]\n");
-  double *seconds = estimate(experiment, &count);
-  cr_assert_eq(count, 4);
-  cr_expect(seconds[0] > 0 && seconds[1] == 0 && seconds[2] == 0 && seconds[3] == 0);
-  free(seconds);
-  rs_experiment_free(experiment);
+  const double brief = 2.0 * 16 * 64;
+  expect_flops(TWO_HEADS "methods: [rope]\nsources: [gaussian, constant]\nseeds: 2\nmetrics: [decay]\n",
+               (const double[]){brief, 1, 1, 1, 2 * brief, 1, 1, 1}, 8);
 }
 
 /* A metric of tables that draws is computed anew for each seed, once for all sources. */
 Test(estimate, tables__of_metrics_that_draw__count_for_each_seed) {
-  size_t count;
-  rs_experiment *experiment =
-      experiment_of("model: {head_dim: 16, heads: 2, train_length: 64}\nlengths: [64]\n"
-                    "methods: [rope]\nsources: [gaussian, constant]\nseeds: 2\nmetrics: [calibration]\n");
-  double *seconds = estimate(experiment, &count);
-  cr_assert_eq(count, 4);
-  cr_expect(seconds[0] > 0 && seconds[1] > 0 && seconds[2] == 0 && seconds[3] == 0);
-  free(seconds);
+  const double brief = 2.0 * 16 * 64;
+  expect_flops(TWO_HEADS "methods: [rope]\nsources: [gaussian, constant]\nseeds: 2\nmetrics: [calibration]\n",
+               (const double[]){brief, brief, 1, 1, 2 * brief, 2 * brief, 1, 1}, 8);
+}
+
+/* What a method adds to tokens is projected at the first of its sources and seeds, and costs more than they do. */
+Test(estimate, projections__are_made_once) {
+  const double keys = 2.0 * 64 * 2, brief = keys * 16 * (8 + 64), made = keys * (16 * 400 + 32 * (16 + 64));
+  expect_flops("model: {head_dim: 16, heads: 2, train_length: 64}\nlengths: [64]\nmethods: [sinusoidal]\n"
+               "sources: [gaussian, constant]\nseeds: 2\nqueries: {last: 8}\nmetrics: [entropy]\n",
+               (const double[]){brief + made, brief, brief, brief}, 4);
+}
+
+/* ---- rates ------------------------------------------------------------------------------------------------------- */
+
+static void write_rate(const char *folder, const char *words) {
+  char path[FOLDER_NAME + 64];
+  snprintf(path, sizeof path, "%s/.ropescope", folder);
+  cr_assert_eq(rs_make_directories(path, NULL), RS_OK);
+  snprintf(path, sizeof path, "%s/.ropescope/rate", folder);
+  cr_assert_eq(rs_file_write(path, words, strlen(words), NULL), RS_OK);
+}
+
+/* That of the folder itself, else of the longest run beside it, of an experiment of the same kind; none of a file that
+ * says something else. */
+Test(estimate, rate__of_the_folder_or_of_the_longest_run_beside_it) {
+  char top[FOLDER_NAME], paths[5][FOLDER_NAME + 8], folder[RS_RATE_FOLDER], command[FOLDER_NAME + 8];
+  static const char *const words[] = {"rows 1e10 flop 2 s 1 threads\n", "rows 9e10 flop 3 s 2 threads\n",
+                                      "tables 1e12 flop 9 s 1 threads\n", "rows 1e10 flop 0 s 1 threads\n"};
+  rs_experiment *experiment = experiment_of(TWO_HEADS "methods: rope\nmetrics: [entropy]\n");
+  double threads = (double)rs_engine_threads();
+  cr_assert(new_folder(top, "rates"));
+  for (size_t i = 0; i < 5; i++) snprintf(paths[i], sizeof paths[i], "%s/%zu", top, i);
+  cr_expect(isnan(rs_rate_find(experiment, paths[4], folder)));
+  write_rate(paths[2], words[2]);
+  write_rate(paths[3], words[3]);
+  cr_expect(isnan(rs_rate_find(experiment, paths[4], folder)));
+  write_rate(paths[0], words[0]);
+  write_rate(paths[1], words[1]);
+  cr_expect_float_eq(rs_rate_find(experiment, paths[4], folder), 1.5e10 * threads, 1);
+  cr_expect_str_eq(folder, paths[1]);
+  cr_expect_float_eq(rs_rate_find(experiment, paths[0], folder), 5e9 * threads, 1);
+  cr_expect_str_eq(folder, paths[0]);
+  snprintf(command, sizeof command, "rm -r %s", top);
+  cr_expect_eq(system(command), 0);
   rs_experiment_free(experiment);
 }
 
-/* A layout of tokens has no shorter length than its own; a method that is undefined takes no time to speak of. */
-Test(estimate, layouts_and_undefined_cells__are_tried_where_they_can_be) {
-  size_t count;
-  rs_experiment *experiment =
-      experiment_of("model: qwen2-vl\nlengths: [600, 700]\nmethods: [mrope, learned]\nmetrics: [entropy]\nheads: 1\n"
-                    "tokens: [{text: 300}, {image: [10, 10]}, {text: 100}]\nqueries: {last: 2}\nseeds: 1\n");
-  double *seconds = estimate(experiment, &count);
-  for (size_t i = 0; i < count; i++) cr_expect(isfinite(seconds[i]) && seconds[i] >= 0);
-  cr_expect_gt(seconds[0], 0);
-  free(seconds);
-  rs_experiment_free(experiment);
-}
+/* ---- progress ---------------------------------------------------------------------------------------------------- */
 
 /* What a run reports: the share of the work that is done. */
 typedef struct shares {
@@ -117,8 +130,9 @@ static void note_share(void *context, size_t done, size_t cells, double share) {
   cr_expect_eq(cells, 4);
 }
 
-/* Cells weigh what they take: the short ones, half of all, are a small part of the run. */
-Test(estimate, progress__weighs_cells_by_their_time) {
+/* Cells weigh what they take: the short ones, half of all, are a small part of the run; whose rate is that of all flops
+ * that were planned. */
+Test(estimate, progress__weighs_cells_by_their_flops) {
   char folder[FOLDER_NAME], command[FOLDER_NAME + 8];
   shares seen = {0};
   rs_run_summary summary;
@@ -130,7 +144,13 @@ Test(estimate, progress__weighs_cells_by_their_time) {
   const rs_run_options options = {.directory = folder, .progress = note_share, .context = &seen};
   cr_assert_eq(rs_run(experiment, &options, &summary, &err), RS_OK, "%s", err.message);
   cr_expect(!seen.falls && fabs(seen.last - 1) < 1e-9, "%g", seen.last);
-  cr_expect(seen.of_short > 0 && seen.of_short < 0.4, "%g", seen.of_short);
+  cr_expect(seen.of_short > 0 && seen.of_short < 0.01, "%g", seen.of_short);
+  char where[RS_RATE_FOLDER];
+  rs_plan plan;
+  cr_assert_eq(rs_plan_make(experiment, NULL, &plan, NULL), RS_OK);
+  double seconds = plan.flops / rs_rate_find(experiment, folder, where);
+  cr_expect_str_eq(where, folder);
+  cr_expect(seconds > 0 && seconds < 1.01 * summary.seconds, "%g of %g s", seconds, summary.seconds);
   snprintf(command, sizeof command, "rm -r %s", folder);
   cr_expect_eq(system(command), 0);
   rs_experiment_free(experiment);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../src/run/costs.h"
 #include "../fixtures/reading.h"
 #include "../fixtures/runs.h"
 
@@ -342,42 +343,40 @@ Test(trained, plan__counts_what_is_tuned_from_once) {
   rs_experiment_free(longer);
 }
 
-/* Whether the training is counted with the first cell that needs it, and more steps take more time. */
-static bool counts_training(double sums[2]) {
-  static const char *const steps[] = {TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 1000}}\n"
-                                           "lengths: [32, 64]\nseeds: 2\nmetrics: [loss]\n",
-                                      TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 100000}}\n"
-                                           "lengths: [32, 64]\nseeds: 2\nmetrics: [loss]\n"};
-  bool first = true;
+static rs_cell_cost *count_flops(const rs_experiment *experiment, size_t cells, rs_costs *costs) {
+  rs_cell *list;
+  size_t count;
+  cr_assert_eq(rs_experiment_cells(experiment, &list, &count, NULL), RS_OK);
+  cr_assert_eq(count, cells);
+  cr_assert_eq(rs_costs_make(experiment, list, count, NULL, costs, NULL), RS_OK);
+  free(list);
+  return costs->items;
+}
+
+/* Cells are of two lengths and two seeds. */
+Test(trained, costs__have_the_training_in_the_first_cell_of_its_weights) {
+  rs_costs costs;
+  rs_experiment *experiment = good(TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 1000}}\n"
+                                        "lengths: [32, 64]\nseeds: 2\nmetrics: [loss]\n");
+  const rs_cell_cost *items = count_flops(experiment, 4, &costs);
   for (size_t i = 0; i < 2; i++) {
-    double seconds[4];
-    rs_experiment *experiment = good(steps[i]);
-    cr_assert_eq(rs_estimate_seconds(experiment, NULL, 0.1, seconds, 4, NULL), RS_OK);
-    first = first && seconds[0] > 10 * seconds[2] && seconds[1] > 10 * seconds[3] && seconds[2] > 0;
-    sums[i] = seconds[0];
-    rs_experiment_free(experiment);
+    cr_expect_eq(items[i].made, costs.models[0].training);
+    cr_expect(items[2 + i].made == 0 && items[2 + i].own > 2 * items[i].own && items[i].tuned == 0);
   }
-  return first && sums[1] > 10 * sums[0];
+  rs_costs_clear(&costs);
+  rs_experiment_free(experiment);
 }
 
-/* What an estimate has timed beside others' work may be far off: then once more. */
-Test(trained, estimate__has_the_training_in_the_first_cell) {
-  double sums[2];
-  bool counted = false;
-  for (size_t tries = 0; tries < 8 && !counted; tries++) counted = counts_training(sums);
-  cr_expect(counted, "%g s and %g s", sums[0], sums[1]);
-}
-
-/* Films of 3 x 3 patches have no sequence of a power of two, and none of 100 tokens. The first cell has the training.
- */
-Test(trained, estimate__lengths_that_few_tasks_have__take_time) {
-  double seconds[4];
+/* Films of 3 x 3 patches have no sequence of 100 tokens: to fail takes nothing. */
+Test(trained, costs__of_lengths_that_the_task_has_not__are_none) {
+  rs_costs costs;
   rs_experiment *experiment =
       good("checkpoint: {width: 16, blocks: 1, train: {steps: 1, length: 27, sequences: 2}}\n"
            "task: {name: film, side: 3}\nlengths: [27, 100]\nmethods: [trained, axial]\nseeds: 1\n"
            "metrics: [loss]\n");
-  cr_assert_eq(rs_estimate_seconds(experiment, NULL, 0.1, seconds, 4, NULL), RS_OK);
-  cr_expect(seconds[2] > 0 && seconds[3] == 0, "%g %g", seconds[2], seconds[3]);
+  const rs_cell_cost *items = count_flops(experiment, 4, &costs);
+  cr_expect(items[2].own > 1000 && items[3].own == 1, "%g %g", items[2].own, items[3].own);
+  rs_costs_clear(&costs);
   rs_experiment_free(experiment);
 }
 
@@ -406,8 +405,8 @@ static shares run_keeping(const rs_experiment *experiment) {
 /* What is there already is no part of the progress, nor of the plan; to read a folder takes time, too. */
 Test(trained, trained_already__is_not_counted) {
   static const char rest[] = "lengths: [16, 64]\nseeds: 1\nmetrics: [loss]\n";
-  double seconds[2];
   char yaml[600];
+  rs_costs costs;
   rs_plan plan;
   snprintf(yaml, sizeof yaml, TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 50, length: 16}}\n%s", rest);
   rs_experiment *experiment = good(yaml);
@@ -420,10 +419,38 @@ Test(trained, trained_already__is_not_counted) {
   snprintf(yaml, sizeof yaml, TASK "checkpoint: {folder: %.80s}\n%s", found.gl_pathv[0], rest);
   globfree(&found);
   experiment = good(yaml);
-  cr_assert_eq(rs_estimate_seconds(experiment, NULL, 0.1, seconds, 2, NULL), RS_OK);
-  cr_expect(seconds[0] > 0 && seconds[1] > 3.5 * seconds[0], "%g %g", seconds[0], seconds[1]);
+  const rs_cell_cost *items = count_flops(experiment, 2, &costs);
+  cr_expect(items[0].own > 1 && items[1].own > 3.5 * items[0].own && items[0].made == 0 && items[1].made == 0);
+  rs_costs_clear(&costs);
   cr_assert_eq(rs_plan_make(experiment, NULL, &plan, NULL), RS_OK);
   cr_expect(plan.trainings == 0 && plan.trained == 0 && plan.training_flops == 0);
+  rs_experiment_free(experiment);
+}
+
+/* ---- states on the disk ------------------------------------------------------------------------------------------ */
+
+static bool look_for_state(void *context, const rs_training_report *report) {
+  glob_t found;
+  bool there = glob("k/*/training.safetensors", 0, NULL, &found) == 0;
+  globfree(&found);
+  if (report->step == 3) *(bool *)context = there;
+  return true;
+}
+
+/* Behind each step, where the user wants that; in half a minute, where nobody says when. */
+Test(trained, training__is_brought_to_the_disk_as_often_as_is_asked) {
+  rs_experiment *experiment = good(TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 4, length: 16}}\n"
+                                        "lengths: [16]\nmetrics: [loss]\n");
+  for (int asked = 0; asked < 2; asked++) {
+    bool there = false;
+    rs_run_summary summary;
+    rs_err err = {0};
+    const rs_training_watch watch = {.step = look_for_state, .context = &there, .save_interval = asked == 1 ? 1e-9 : 0};
+    const rs_run_options options = {.directory = "o", .checkpoints = "k", .training = &watch};
+    cr_assert_eq(rs_run(experiment, &options, &summary, &err), RS_OK, "%s", err.message);
+    cr_expect_eq(there, asked == 1);
+    cr_assert_eq(system("rm -r k"), 0);
+  }
   rs_experiment_free(experiment);
 }
 

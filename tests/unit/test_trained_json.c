@@ -47,8 +47,8 @@ static void goes_round(const rs_trained *trained, const char *what) {
   cr_assert_eq(back.recipe_count, trained->recipe_count);
   for (size_t i = 0; i < back.recipe_count; i++) same_recipe(&trained->recipes[i], &back.recipes[i], what);
   rs_transformer *a, *b;
-  cr_assert_eq(rs_trained_create(trained, &a, &err), RS_OK, "%s: %s", what, err.message);
-  cr_assert_eq(rs_trained_create(&back, &b, &err), RS_OK, "%s: %s", what, err.message);
+  cr_assert_eq(rs_trained_create(trained, false, &a, &err), RS_OK, "%s: %s", what, err.message);
+  cr_assert_eq(rs_trained_create(&back, false, &b, &err), RS_OK, "%s: %s", what, err.message);
   size_t bytes = a->size * (a->format == RS_F64 ? sizeof(double) : sizeof(float));
   cr_assert(a->size == b->size && memcmp(a->values, b->values, bytes) == 0, "%s", what);
   rs_transformer_free(a);
@@ -144,7 +144,7 @@ Test(trained_json, config__every_method_and_dialect__goes_round) {
       if (fits) {
         rs_recipe_clear(&s.model.recipes[0]);
         s.model.recipes[0] = recipe;
-        fits = rs_trained_create(&s.trained, &probe, &err) == RS_OK;
+        fits = rs_trained_create(&s.trained, false, &probe, &err) == RS_OK;
         rs_transformer_free(probe);
         if (fits) goes_round(&s.trained, methods[m].name);
       } else {
@@ -182,7 +182,7 @@ Test(trained_json, config__grid_of_a_trained_table__goes_round) {
     small_training_fill(&s, RS_VISION, RS_F32);
     small_training_recipe(&s, methods[i], "");
     goes_round(&s.trained, methods[i]);
-    cr_assert_eq(rs_trained_create(&s.trained, &t, &err), RS_OK, "%s", err.message);
+    cr_assert_eq(rs_trained_create(&s.trained, false, &t, &err), RS_OK, "%s", err.message);
     s.trained.recipes = t->recipes;
     char *text = written(&s.trained);
     cr_expect_not_null(strstr(text, "table_grid: [4, 2]"), "%s", text);

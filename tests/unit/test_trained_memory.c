@@ -84,29 +84,25 @@ Test(trained_memory, failing_allocations_of_observed_rows__no_wrong_cell_and_no_
   starve_all(observed);
 }
 
-/* Plans try readings and trainings, too. */
-Test(trained_memory, failing_allocations_of_estimates__an_error_and_no_leak) {
+/* Plans make models of the checkpoints' shapes. */
+Test(trained_memory, failing_allocations_of_plans__an_error_and_no_leak) {
   rs_experiment *experiment = good(config);
-  rs_cell *cells;
-  size_t count, tried = 0;
+  rs_plan plan;
+  size_t tried = 0;
   use_threads(1);
-  cr_assert_eq(rs_experiment_cells(experiment, &cells, &count, NULL), RS_OK);
-  double *seconds = calloc(count, sizeof *seconds);
-  cr_assert_eq(rs_estimate_seconds(experiment, NULL, 0.001, seconds, count, NULL), RS_OK);
+  cr_assert_eq(rs_plan_make(experiment, "k", &plan, NULL), RS_OK);
   refused = refuse_all = false;
   for (long n = 0; COUNTS_MEMORY && n < 400 && tried == (size_t)n; n++) {
     rs_err err = {0};
     long before = blocks;
     refused = false;
     allocations = n;
-    rs_status status = rs_estimate_seconds(experiment, NULL, 0.001, seconds, count, &err);
+    rs_status status = rs_plan_make(experiment, "k", &plan, &err);
     allocations = -1;
     cr_assert(status == RS_OK || (refused && status == RS_MEMORY), "allocation %ld: %s", n, err.message);
     cr_assert_eq(blocks, before, "allocation %ld: %ld blocks leak", n, blocks - before);
     tried += refused;
   }
   cr_expect(!COUNTS_MEMORY || tried > 20, "%zu", tried);
-  free(seconds);
-  free(cells);
   rs_experiment_free(experiment);
 }

@@ -166,7 +166,7 @@ static void put_weights(void) {
   rs_transformer *transformer;
   rs_err err = {0};
   small_training_fill(&s, RS_DECODER, RS_F32);
-  cr_assert_eq(rs_trained_create(&s.trained, &transformer, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_trained_create(&s.trained, false, &transformer, &err), RS_OK, "%s", err.message);
   cr_assert_eq(rs_weights_write(transformer, "model.safetensors", &err), RS_OK, "%s", err.message);
   rs_transformer_free(transformer);
   small_training_clear(&s);

@@ -12,61 +12,56 @@ static void put_memory(double bytes, rs_text *text) {
   rs_text_puts(text, bytes > available ? ": run refuses without --force\n" : "\n");
 }
 
-/* "3:20 (hours:minutes)", "2.5 s" */
-static void put_seconds(double seconds, rs_text *text) {
+/* "about 2.5 s", by the rate that a run has recorded. */
+static void put_duration(double flops, double rate, rs_text *text) {
   char duration[CLI_DURATION];
+  double seconds = flops / rate;
   cli_duration(seconds, duration);
-  if (seconds < 60) snprintf(duration, sizeof duration, "%.2g s", seconds);
-  rs_text_printf(text, "%s%s", duration, seconds < 60 ? "" : " (hours:minutes)");
+  if (seconds < 60)
+    rs_text_printf(text, "about %.2g s", seconds);
+  else
+    rs_text_printf(text, "about %s (hours:minutes)", duration);
 }
 
-/* The cells of a shard and their part of the plan, beside those of all shards; `seconds` (cells,) of each cell here. */
-static rs_status put_shard(const rs_experiment *experiment, rs_sweep_shard shard, const double *seconds, size_t cells,
+/* The cells of a shard and their part of the plan, beside those of all shards. */
+static rs_status put_shard(const rs_experiment *experiment, rs_sweep_shard shard, size_t cells, double rate,
                            rs_text *text, rs_err *err) {
-  size_t *of_cell = rs_alloc(cells, sizeof *of_cell, err);
-  double *costs = rs_alloc(shard.count, sizeof *costs, err), total = 0, least = INFINITY, most = 0, took = 0;
-  size_t count = 0;
-  rs_status status = of_cell != NULL && costs != NULL ? RS_OK : RS_MEMORY;
+  rs_arena arena = {0};
+  size_t *of_cell = rs_arena_take(&arena, cells, sizeof *of_cell), count = 0;
+  double *costs = rs_arena_take(&arena, shard.count, sizeof *costs), total = 0, least = INFINITY, most = 0;
+  rs_status status = rs_arena_check(&arena, err);
   if (status == RS_OK) status = rs_shards_assign(experiment, shard.count, of_cell, cells, costs, err);
-  for (size_t s = 0; s < shard.count && status == RS_OK; s++) {
-    total += costs[s];
-    least = fmin(least, costs[s]);
-    most = fmax(most, costs[s]);
-  }
-  for (size_t i = 0; i < cells && status == RS_OK; i++) {
-    count += of_cell[i] == shard.number;
-    took += of_cell[i] == shard.number ? seconds[i] : 0;
-  }
   if (status == RS_OK) {
     char name[32];
+    double mine = costs[shard.number - 1];
+    for (size_t s = 0; s < shard.count; s++) {
+      total += costs[s];
+      least = fmin(least, costs[s]);
+      most = fmax(most, costs[s]);
+    }
+    for (size_t i = 0; i < cells; i++) count += of_cell[i] == shard.number;
     snprintf(name, sizeof name, "shard %zu/%zu", shard.number, shard.count);
-    rs_text_printf(text, "%-15s %zu of %zu cells, %.3g flop, about ", name, count, cells, costs[shard.number - 1]);
-    put_seconds(took, text);
-    rs_text_printf(text, "; %.3g %% of the work, where shards have %.3g to %.3g %%\n",
-                   100 * costs[shard.number - 1] / total, 100 * least / total, 100 * most / total);
+    rs_text_printf(text, "%-15s %zu of %zu cells, %.3g flop", name, count, cells, mine);
+    if (!isnan(rate)) rs_text_puts(text, ", "), put_duration(mine, rate, text);
+    rs_text_printf(text, "; %.3g %% of the work, where shards have %.3g to %.3g %%\n", 100 * mine / total,
+                   100 * least / total, 100 * most / total);
   }
-  free(of_cell);
-  free(costs);
+  rs_arena_clear(&arena);
   return status;
 }
 
-static rs_status put_time(const rs_experiment *experiment, const char *checkpoints, const rs_plan *plan,
+static rs_status put_time(const rs_experiment *experiment, const char *directory, const rs_plan *plan,
                           rs_sweep_shard shard, rs_text *text, rs_err *err) {
-  static const double budget = 0.5; /* seconds */
-  size_t cells = plan->cells;
-  double *seconds = rs_alloc(cells, sizeof *seconds, err), sum = 0;
-  if (seconds == NULL) return RS_MEMORY;
-  rs_status status = rs_estimate_seconds(experiment, checkpoints, budget, seconds, cells, err);
-  for (size_t i = 0; i < cells; i++) sum += seconds[i];
-  rs_text_puts(text, "time            about ");
-  put_seconds(sum, text);
-  rs_text_printf(text, " on this machine, measured %s\n",
-                 experiment->checkpoints == NULL ? "at short lengths"
-                 : plan->trainings > 0           ? "by a few steps of training"
-                                                 : "by a few readings");
-  if (status == RS_OK && shard.count > 0) status = put_shard(experiment, shard, seconds, cells, text, err);
-  free(seconds);
-  return status;
+  char folder[RS_RATE_FOLDER];
+  double rate = rs_rate_find(experiment, directory, folder);
+  rs_text_puts(text, "time            ");
+  if (isnan(rate)) {
+    rs_text_puts(text, "rate unknown: run it, end it after some seconds (Ctrl-C), and plan again\n");
+  } else {
+    put_duration(plan->flops, rate, text);
+    rs_text_printf(text, " at %.3g flop/s, the rate of %s\n", rate, folder);
+  }
+  return shard.count > 0 ? put_shard(experiment, shard, plan->cells, rate, text, err) : RS_OK;
 }
 
 static void put_count(rs_text *text, size_t count, const char *what) {
@@ -112,8 +107,8 @@ static void put_work(const rs_experiment *experiment, const rs_plan *plan, rs_te
   if (!trained || rs_observes(experiment)) rs_text_printf(text, "queries x keys  %.3g flop\n", plan->score_flops);
 }
 
-static rs_status put_plan(const rs_experiment *experiment, const char *checkpoints, rs_sweep_shard shard, rs_text *text,
-                          rs_err *err) {
+static rs_status put_plan(const rs_experiment *experiment, const char *directory, const char *checkpoints,
+                          rs_sweep_shard shard, rs_text *text, rs_err *err) {
   rs_plan plan;
   for (size_t i = 0; i < experiment->length_count; i++)
     RS_TRY(rs_token_layout_check(&experiment->tokens, experiment->lengths[i], err));
@@ -124,7 +119,7 @@ static rs_status put_plan(const rs_experiment *experiment, const char *checkpoin
   rs_text_printf(text, "curves          at most %.0f rows\n", plan.curve_rows);
   put_work(experiment, &plan, text);
   put_memory(plan.peak_bytes, text);
-  return put_time(experiment, checkpoints, &plan, shard, text, err);
+  return put_time(experiment, directory, &plan, shard, text, err);
 }
 
 int cmd_plan(const cli_options *options) {
@@ -137,7 +132,7 @@ int cmd_plan(const cli_options *options) {
   if (code != CLI_OK) return code;
   char *directory = cli_results_folder(options, experiment, shard, &err);
   char *checkpoints = directory != NULL ? cli_checkpoints_folder(options, directory, &err) : NULL;
-  rs_status status = checkpoints != NULL ? put_plan(experiment, checkpoints, shard, &text, &err) : RS_MEMORY;
+  rs_status status = checkpoints != NULL ? put_plan(experiment, directory, checkpoints, shard, &text, &err) : RS_MEMORY;
   if (status == RS_OK) cli_warn(options, experiment);
   code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
   rs_text_clear(&text);

@@ -28,12 +28,14 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          {"ropescope merge results/sweep-*-of-16 --out results/sweep",
           "ropescope merge node1/out node2/out --out results/sweep --partial"},
          CLI_ARGUMENTS},
-    [CLI_PLAN] = {"plan",
-                  "[CONFIG]",
-                  "what a run would take: cells, rows, memory, time; runs nothing",
-                  "",
-                  {"ropescope plan config.yaml --shard 2/5", "ropescope plan --hf config.json"},
-                  CLI_ARGUMENTS},
+    [CLI_PLAN] =
+        {"plan",
+         "[CONFIG]",
+         "what a run would take: cells, rows, memory, time; runs nothing",
+         "Sizes are counted from the config. Time is told by the rate of the last run into the\nresults folder, or "
+         "of the longest run of that kind into a folder beside it.",
+         {"ropescope plan config.yaml --shard 2/5", "ropescope plan --hf config.json"},
+         CLI_ARGUMENTS},
     [CLI_LIST] =
         {"list",
          "[LIST] [NAME]",

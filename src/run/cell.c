@@ -1,17 +1,63 @@
-/* What a run keeps of each cell, and its record: a cell's status and message, then its numbers as the machine has them,
- * so that whoever reads it back gets the same bits. Numbers are little-endian, as all machines are that this runs on.
- */
+/* A cell: what its experiment asks of it, its state while it is worked on, and its record: a cell's status and message,
+ * then its numbers as the machine has them, so that whoever reads it back gets the same bits. Numbers are
+ * little-endian, as all machines are that this runs on. */
 #include "cell.h"
-#include "ledger.h"
-
-#include "io/io.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- writing ----------------------------------------------------------------------------------------------------- */
+/* ---- what is asked of it ----------------------------------------------------------------------------------------- */
+
+rs_row_needs rs_experiment_needs(const rs_experiment *experiment) {
+  rs_row_needs needs = {0};
+  for (size_t m = 0; m < experiment->metrics.count; m++) {
+    const rs_variant *metric = &experiment->metrics.items[m];
+    (void)rs_row_needs_add(&needs, metric->metric, metric->params, NULL); /* the config was checked for what can fail */
+  }
+  return needs;
+}
+
+bool rs_needs_heads(const rs_experiment *experiment) {
+  rs_row_needs needs = rs_experiment_needs(experiment);
+  return needs.rows || needs.content;
+}
+
+bool rs_projects(const rs_experiment *experiment, const rs_cell *cell) {
+  return rs_experiment_method(experiment, cell->axis[RS_BY_MODEL], cell->axis[RS_BY_METHOD])->embed != NULL;
+}
+
+bool rs_experiment_cuts(const rs_experiment *experiment, rs_cut *cut) {
+  for (size_t m = 0; m < experiment->metrics.count; m++) {
+    const rs_variant *variant = &experiment->metrics.items[m];
+    if (variant->metric->cut == NULL) continue;
+    variant->metric->cut(variant->params, cut);
+    return true;
+  }
+  return false;
+}
+
+size_t rs_query_count(const rs_query_set *set, size_t length) {
+  if (set->choice == RS_QUERIES_EVERY) return (length + set->number - 1) / set->number;
+  return set->choice == RS_QUERIES_ALL || set->number > length ? length : set->number;
+}
+
+bool rs_reads_model(const rs_experiment *experiment, const rs_cell *cell) {
+  return experiment->sources.count > 0 && experiment->sources.items[cell->axis[RS_BY_SOURCE]].source->of_model;
+}
+
+uint64_t rs_weights_seed(const rs_experiment *experiment, const rs_cell *cell) {
+  const rs_checkpoint *checkpoint = &experiment->checkpoints[cell->axis[RS_BY_MODEL]];
+  return checkpoint->seeded ? checkpoint->seed : experiment->seeds[cell->axis[RS_BY_SEED]];
+}
+
+size_t rs_weights_index(const rs_experiment *experiment, const rs_cell *cell) {
+  size_t model = cell->axis[RS_BY_MODEL];
+  return model * experiment->seed_count + (experiment->checkpoints[model].seeded ? 0 : cell->axis[RS_BY_SEED]);
+}
+
+/* ---- writing records --------------------------------------------------------------------------------------------- */
 
 static void put(rs_text *record, const void *data, size_t size) {
   rs_text_add(record, data, size);
@@ -50,7 +96,7 @@ void rs_cell_record_write(const rs_experiment *experiment, const rs_cell_state *
     put_result(record, experiment->metrics.items[m].metric, &state->results[m]);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- reading records --------------------------------------------------------------------------------------------- */
 
 /* What is left of a record. */
 typedef struct rest {

@@ -1,8 +1,8 @@
-/* shard.json says which cells a folder's journal is to have: the shard, and the config and all else that keys of cells
- * are made of, so that `merge` needs no config and can say what two folders differ in. */
+/* Shards: which cells each has, and shard.json, which says which cells a folder's journal is to have: the shard, and
+ * the config and all else that keys of cells are made of, so that `merge` needs no config and can say what two folders
+ * differ in. */
+#include "costs.h"
 #include "ledger.h"
-
-#include "cell.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,128 @@
 #include <unistd.h>
 
 enum { LARGEST = 64 << 20 }; /* bytes; a config of files and lists has some kB */
+
+/* ---- shares of a sweep ------------------------------------------------------------------------------------------- */
+
+rs_status rs_units_make(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_units *units,
+                        rs_err *err) {
+  *units = (rs_units){.trained = experiment->checkpoints != NULL};
+  rs_costs *costs = &units->costs;
+  RS_TRY(rs_costs_make(experiment, cells, count, NULL, costs, err));
+  units->order = costs->order;
+  for (size_t i = 0; i < count; i++) {
+    const rs_cell_cost *cost = &costs->items[costs->order[i]];
+    if (costs->opens[i]) {
+      RS_TRY(RS_GROW(units->items, &units->capacity, units->count + 1, err));
+      units->items[units->count] = (rs_unit){.first = i, .shared = units->count};
+      units->count++;
+    }
+    rs_unit *unit = &units->items[units->count - 1];
+    unit->count++;
+    unit->making += cost->made;
+    unit->own += cost->own + cost->tuned;
+    units->total += cost->own + cost->tuned + cost->made;
+  }
+  return RS_OK;
+}
+
+void rs_units_clear(rs_units *units) {
+  rs_costs_clear(&units->costs);
+  free(units->items);
+}
+
+/* Cuts a unit near the half of what its cells take, with cells on both sides. */
+static rs_status split(rs_units *units, size_t index, rs_err *err) {
+  RS_TRY(RS_GROW(units->items, &units->capacity, units->count + 1, err));
+  rs_unit *unit = &units->items[index], *rest = &units->items[units->count++];
+  double sum = 0, with;
+  size_t cut = 0;
+  for (; cut + 1 < unit->count; cut++, sum = with) {
+    const rs_cell_cost *cost = &units->costs.items[units->order[unit->first + cut]];
+    with = sum + cost->own + cost->tuned;
+    if (cut > 0 && with - unit->own / 2 > unit->own / 2 - sum) break;
+  }
+  *rest = *unit;
+  rest->first += cut;
+  rest->count -= cut;
+  rest->own -= sum;
+  unit->count = cut;
+  unit->own = sum;
+  return RS_OK;
+}
+
+/* The halves of a unit must be worth what is made for each of them. A training is found by the others where they share
+ * a folder. */
+rs_status rs_units_split(rs_units *units, double most, size_t least, rs_err *err) {
+  static const double times = 4; /* what is made twice is then a quarter of it at most */
+  for (size_t u = 0; u < units->count; u++)
+    for (const rs_unit *unit = &units->items[u];
+         unit->count > 1 && unit->own > most && (units->trained || unit->own > times * unit->making);
+         unit = &units->items[u])
+      RS_TRY(split(units, u, err));
+  while (units->count < least) {
+    size_t largest = units->count;
+    for (size_t u = 0; u < units->count; u++)
+      if (units->items[u].count > 1 && (largest == units->count || units->items[u].own > units->items[largest].own))
+        largest = u;
+    if (largest == units->count) return RS_OK;
+    RS_TRY(split(units, largest, err));
+  }
+  return RS_OK;
+}
+
+static int by_cost(const void *a, const void *b) {
+  const rs_unit *x = a, *y = b;
+  double costs = (y->making + y->own) - (x->making + x->own);
+  if (costs != 0) return costs > 0 ? 1 : -1;
+  return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Whether the shard has a part of what unit number `index` is a part of, among those dealt before it. */
+static bool has_part(const rs_units *units, size_t index, const size_t *of_cell, size_t shard) {
+  for (size_t u = 0; u < index; u++)
+    if (units->items[u].shared == units->items[index].shared && of_cell[units->order[units->items[u].first]] == shard)
+      return true;
+  return false;
+}
+
+/* The largest first, each to the shard that has the least. A part costs what is made for all parts, too, but once in a
+ * shard. */
+static void deal(const rs_units *units, size_t shards, size_t *of_cell, double *costs) {
+  memset(costs, 0, shards * sizeof *costs);
+  qsort(units->items, units->count, sizeof *units->items, by_cost);
+  for (size_t u = 0; u < units->count; u++) {
+    const rs_unit *unit = &units->items[u];
+    size_t shard = 0;
+    for (size_t s = 1; s < shards; s++)
+      if (costs[s] < costs[shard]) shard = s;
+    bool made = unit->making > 0 && has_part(units, u, of_cell, shard + 1);
+    costs[shard] += unit->own + (made ? 0 : unit->making);
+    for (size_t i = 0; i < unit->count; i++) of_cell[units->order[unit->first + i]] = shard + 1;
+  }
+}
+
+/* A unit is split where its cells take more than a shard's part, over this. A training is to be done once. */
+enum { PARTS_SIMULATED = 4, PARTS_TRAINED = 1 };
+
+rs_status rs_shards_assign(const rs_experiment *experiment, size_t shards, size_t *of_cell, size_t count, double *costs,
+                           rs_err *err) {
+  rs_cell *cells;
+  rs_units units = {0};
+  size_t there;
+  RS_TRY(rs_experiment_cells(experiment, &cells, &there, err));
+  rs_status status = there == count ? RS_OK : rs_fail(err, RS_INTERNAL, "%zu cells, not %zu", there, count);
+  if (status == RS_OK && shards > count)
+    status = rs_fail(err, RS_INPUT, "%zu shards are too many: the config has %zu cell%s", shards, count,
+                     count == 1 ? "" : "s");
+  if (status == RS_OK) status = rs_units_make(experiment, cells, count, &units, err);
+  double parts = (double)(shards * (units.trained ? PARTS_TRAINED : PARTS_SIMULATED));
+  if (status == RS_OK) status = rs_units_split(&units, units.total / parts, shards, err);
+  if (status == RS_OK) deal(&units, shards, of_cell, costs);
+  rs_units_clear(&units);
+  free(cells);
+  return status;
+}
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
