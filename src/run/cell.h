@@ -2,8 +2,6 @@
 #ifndef ROPESCOPE_RUN_CELL_H
 #define ROPESCOPE_RUN_CELL_H
 
-#include <jansson.h>
-
 #include "io/io.h"
 #include "run/run.h"
 
@@ -123,12 +121,6 @@ bool rs_projects(const rs_experiment *experiment, const rs_cell *cell);
 /* Whether a metric of readings wants contexts to be cut, and how. */
 bool rs_experiment_cuts(const rs_experiment *experiment, rs_cut *cut);
 
-/* Whether a metric's numbers hang on the source: those of rows; of checkpoints that observe none, all on the task. */
-bool rs_is_sourced(const rs_experiment *experiment, const rs_metric_kind *metric);
-
-/* Whether they hang on the seed: those of rows and of random numbers, and all of checkpoints. */
-bool rs_is_seeded(const rs_experiment *experiment, const rs_metric_kind *metric);
-
 /* The cell ends with this error, if it has none yet. */
 void rs_cell_fail(rs_cell_state *cell, const rs_err *why);
 
@@ -179,22 +171,11 @@ typedef struct rs_out_column {
 typedef struct rs_out_columns {
   rs_out_column *columns; /* owned */
   size_t count, capacity;
+  bool failed; /* while it is made */
 } rs_out_columns;
 
 /* The columns of summary.csv (metric < 0), or of the curve of metric number `metric`. */
 rs_status rs_columns_make(const rs_experiment *experiment, int metric, rs_out_columns *columns, rs_err *err);
-
-/* What the columns that every cell has are written from, for one row of a file. */
-typedef struct rs_cell_row {
-  const rs_experiment *experiment;
-  const rs_cell_state *state;
-  size_t number;        /* of the cell */
-  bool sourced, seeded; /* else the row stands for every source, or every seed, and leaves it empty */
-} rs_cell_row;
-
-/* The values of the key columns, of a row's first cells, and of the status columns, of summary.csv's last ones. */
-void rs_put_keys(const rs_cell_row *row, rs_text *csv);
-void rs_put_status(const rs_cell_row *row, rs_text *csv);
 
 /* Whether metric number `metric` has a curve; its file name ("decay.csv") then stands in `name`. */
 bool rs_curve_file(const rs_experiment *experiment, size_t metric, char name[80]);
@@ -234,40 +215,31 @@ typedef struct rs_output {
 /* Whether a file called so belongs to a run, of whatever config. */
 bool rs_is_run_file(const char *name);
 
-/* Makes the files in an empty folder, with their headers; messages say that they are of `shown`. Release with
- * rs_output_clear, also after a failure. */
-rs_status rs_output_begin(const rs_experiment *experiment, const char *directory, const char *shown, rs_output *output,
-                          rs_err *err);
-void rs_output_clear(rs_output *output);
-
 /* Says in the summary what became of a cell. Cells come in their order. */
 void rs_summary_note(rs_run_summary *summary, size_t number, const rs_cell_state *state);
-
-/* Adds cell number `number`. Cells come in their order. */
-rs_status rs_output_add(rs_output *output, size_t number, const rs_cell_state *state, rs_err *err);
-
-/* Ends the files, and writes config.yaml (the resolved config) and manifest.json, which has the sums of all. */
-rs_status rs_output_end(rs_output *output, rs_err *err);
 
 /* manifest.json as text; `config` is what config.yaml holds. */
 rs_status rs_manifest_write(const rs_output *output, const rs_text *config, rs_text *json, rs_err *err);
 
-/* ---- manifest -------------------------------------------------------------------------------------------------- */
+/* ---- manifest ---------------------------------------------------------------------------------------------------- */
 
-/* RS_MEMORY, with its message. */
-rs_status rs_manifest_no_memory(rs_err *err);
+/* A kind that takes part, or (`kind` NULL) a file that a list was read from, with the SHA-256 it had; texts borrowed.
+ */
+typedef struct rs_part {
+  const char *stage, *name;
+  const rs_kind *kind;
+  const char *hash;
+} rs_part;
 
-/* Appends an entry, and takes it; one that could not be made (NULL) fails here. RS_MEMORY. */
-rs_status rs_manifest_append(json_t *list, json_t *entry, rs_err *err);
+typedef struct rs_parts {
+  rs_part *items; /* (count,) each once; owned, release with free() in any case */
+  size_t count, capacity;
+  bool failed; /* without memory */
+} rs_parts;
 
-/* Sets a key likewise. */
-rs_status rs_manifest_set(json_t *object, const char *key, json_t *value, rs_err *err);
+rs_status rs_parts_list(const rs_experiment *experiment, rs_parts *parts, rs_err *err);
 
-/* Adds the kinds that take part, with their versions, and the files that lists were read from. RS_MEMORY. */
-rs_status rs_manifest_kinds(json_t *kinds, const rs_experiment *experiment, rs_err *err);
-rs_status rs_manifest_inputs(json_t *inputs, const rs_experiment *experiment, rs_err *err);
-
-/* An object as text, or NULL without memory. Release with free(). */
-char *rs_manifest_dump(const json_t *object);
+/* Writes those that are kinds as "kinds", or the others as "inputs". */
+void rs_parts_write(const rs_parts *parts, bool inputs, rs_json *json);
 
 #endif

@@ -1,10 +1,309 @@
-/* Which cells are done: keys of cells beside those of the journal's records. */
+/* The cells of a run: their order, their roles and their keys, and by these beside the journal's records which are
+ * done. What a cell is made of (a model, a method, a source) is put in words once for all lengths, seeds and heads; the
+ * key of a cell is that of these words, its length, seed and heads. */
 #include "ledger.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- keys -------------------------------------------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------------------------------------- */
+
+/* By what a cell is sorted: what it shares with others, and its place among these. */
+typedef struct cell_place {
+  size_t shared[6], within[6];
+} cell_place;
+
+static int compare_numbers(const size_t a[6], const size_t b[6]) {
+  for (size_t i = 0; i < 6; i++)
+    if (a[i] != b[i]) return a[i] > b[i] ? 1 : -1;
+  return 0;
+}
+
+static int compare_places(const void *a, const void *b, void *context) {
+  const cell_place *places = context;
+  size_t x = *(const size_t *)a, y = *(const size_t *)b;
+  int difference = compare_numbers(places[x].shared, places[y].shared);
+  if (difference == 0) difference = compare_numbers(places[x].within, places[y].within);
+  return difference != 0 ? difference : (x > y) - (x < y);
+}
+
+static void sort_places(cell_place *places, size_t count, size_t *order, bool *opens) {
+  for (size_t i = 0; i < count; i++) order[i] = i;
+  qsort_r(order, count, sizeof *order, compare_places, places);
+  for (size_t i = 0; i < count; i++)
+    opens[i] = i == 0 || compare_numbers(places[order[i - 1]].shared, places[order[i]].shared) != 0;
+}
+
+/* Simulated heads: cells of one model, length, source and seed have the same queries and keys, those of one model,
+ * source and length the rows of a text, those of one model, length and additive method its projections, which cost more
+ * than what they are added to. Where no metric reads rows, cells of one model, length and method have the same tables.
+ */
+static cell_place place_simulated(const rs_experiment *experiment, const rs_cell *cell, bool rows) {
+  const size_t *axis = cell->axis;
+  bool text = rows && rs_reads_model(experiment, cell), projects = rows && rs_projects(experiment, cell);
+  bool drawn = rows && !text && !projects;
+  return (cell_place){.shared = {axis[RS_BY_MODEL], axis[RS_BY_LENGTH], text ? 1 + axis[RS_BY_SOURCE] : 0,
+                                 !rows || (projects && !text) ? 1 + axis[RS_BY_METHOD] : 0,
+                                 drawn ? 1 + axis[RS_BY_SEED] : 0, drawn ? 1 + axis[RS_BY_SOURCE] : 0},
+                      .within = {projects ? 1 + axis[RS_BY_METHOD] : 0, axis[RS_BY_SEED], axis[RS_BY_SOURCE],
+                                 axis[RS_BY_METHOD], cell->group}};
+}
+
+/* Checkpoints: cells that need the same training; of models that are there, cells that are read together. */
+static cell_place place_trained(const rs_experiment *experiment, const rs_cell *cell, size_t training) {
+  const size_t *axis = cell->axis;
+  cell_place p = {.shared = {training},
+                  .within = {rs_weights_index(experiment, cell), axis[RS_BY_SEED], axis[RS_BY_METHOD],
+                             axis[RS_BY_LENGTH], axis[RS_BY_SOURCE], cell->group}};
+  if (training == 0) memcpy(p.shared + 1, p.within, 4 * sizeof *p.within);
+  return p;
+}
+
+rs_status rs_cells_sort(const rs_experiment *experiment, const rs_cell *cells, size_t count, const size_t *trainings,
+                        size_t *order, bool *opens, rs_err *err) {
+  bool rows = rs_needs_heads(experiment);
+  cell_place *places = rs_alloc(count, sizeof *places, err);
+  if (places == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < count; i++)
+    places[i] = trainings != NULL ? place_trained(experiment, &cells[i], trainings[i])
+                                  : place_simulated(experiment, &cells[i], rows);
+  sort_places(places, count, order, opens);
+  free(places);
+  return RS_OK;
+}
+
+/* ---- roles ------------------------------------------------------------------------------------------------------- */
+
+/* A cell's rank is the number of those before it that it shares with: model, length, method, heads, and the seed where
+ * it counts. */
+rs_status rs_cell_roles_make(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_cell_role *roles,
+                             rs_err *err) {
+  bool trained = experiment->checkpoints != NULL;
+  rs_arena arena = {0};
+  cell_place *places = rs_arena_take(&arena, count, sizeof *places);
+  size_t *order = rs_arena_take(&arena, count, sizeof *order), rank = 0;
+  bool *opens = rs_arena_take(&arena, count, sizeof *opens);
+  rs_status status = rs_arena_check(&arena, err);
+  for (int seeds = trained; seeds < 2 && status == RS_OK; seeds++) {
+    for (size_t i = 0; i < count; i++) {
+      const size_t *axis = cells[i].axis;
+      places[i] = (cell_place){.shared = {axis[RS_BY_MODEL], axis[RS_BY_LENGTH], axis[RS_BY_METHOD],
+                                          seeds == 1 ? axis[RS_BY_SEED] : 0, trained ? 0 : cells[i].group}};
+    }
+    sort_places(places, count, order, opens);
+    for (size_t i = 0; i < count; i++) {
+      rs_cell_role *role = &roles[order[i]];
+      rank = opens[i] ? 0 : rank + 1;
+      if (seeds == 0) role->tables = rank == 0;
+      if (seeds == 1) role->draws = rank == 0;
+      if (trained) role->rank = rank;
+    }
+  }
+  rs_arena_clear(&arena);
+  return status;
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------- */
+
+static void put_version(rs_text *words, const char *stage, const rs_kind *kind) {
+  rs_text_printf(words, "%s: %s %d\n", stage, kind->name, kind->version);
+}
+
+static void put_stages(rs_text *words, const rs_method *method, const rs_settings *settings) {
+  const rs_lscale_kind *lscale = rs_lscale_chosen(settings);
+  put_version(words, "pos", &method->pos->kind);
+  if (method->freq != NULL) put_version(words, "freq", &method->freq->kind);
+  if (method->embed != NULL) put_version(words, "embed", &method->embed->kind);
+  if (method->bias != NULL) put_version(words, "bias", &method->bias->kind);
+  if (lscale != NULL) put_version(words, "lscale", &lscale->kind);
+}
+
+/* What files held when they were read; of a folder with a model, what it holds. One that cannot be read is told when it
+ * is wanted: its cells fail, and are tried again. */
+static rs_status put_files(rs_text *words, const rs_settings *settings, rs_err *err) {
+  for (size_t i = 0; i < settings->count; i++) {
+    const rs_value *value = &settings->values[i];
+    if (value->file == NULL) continue;
+    char hash[65] = "";
+    rs_err why = {0};
+    bool folder = settings->params[i]->type == RS_FOLDER;
+    if (folder && rs_folder_fingerprint(value->file, hash, &why) == RS_MEMORY)
+      return rs_fail(err, RS_MEMORY, "%s", why.message);
+    rs_text_printf(words, "%s: %s%s\n", settings->params[i]->name, folder ? hash : value->hash, why.message);
+  }
+  return RS_OK;
+}
+
+/* One model, method and source of an experiment, as an experiment. */
+typedef struct single {
+  rs_experiment experiment;
+  rs_model model;
+  rs_variant method, source;
+  size_t length;
+  uint64_t seed;
+} single;
+
+static void unname(rs_variant *variant) {
+  variant->label = (char *)rs_variant_name(variant); /* only read */
+}
+
+static void single_make(const rs_experiment *experiment, const rs_cell *cell, single *s) {
+  rs_experiment *one = &s->experiment;
+  *s = (single){.experiment = *experiment,
+                .model = experiment->models[cell->axis[RS_BY_MODEL]],
+                .method = experiment->methods.items[cell->axis[RS_BY_METHOD]]};
+  s->model.name[0] = '\0';
+  unname(&s->method);
+  if (experiment->sources.count > 0) {
+    s->source = experiment->sources.items[cell->axis[RS_BY_SOURCE]];
+    unname(&s->source);
+    one->sources = (rs_variants){.items = &s->source, .count = 1};
+  }
+  one->name = one->description = (char *)""; /* only read */
+  one->models = &s->model;
+  one->methods = (rs_variants){.items = &s->method, .count = 1};
+  one->lengths = &s->length;
+  one->seeds = &s->seed;
+  one->model_count = one->length_count = one->seed_count = 1;
+  one->heads = (rs_head_choice){.all = true};
+  one->swept_count = 0;
+  memset(one->zipped, 0, sizeof one->zipped);
+  if (one->task.task != NULL) unname(&one->task);
+  if (one->checkpoints != NULL) one->checkpoints += cell->axis[RS_BY_MODEL];
+}
+
+/* The config of the parts that a cell is made of, and what it does not say. */
+static rs_status put_parts(rs_text *words, const char *isa, const single *s, rs_err *err) {
+  const rs_experiment *one = &s->experiment;
+  rs_text_printf(words, "schema: %d\nprogram: %s\ninstruction_set: %s\n", RS_CELL_SCHEMA, ROPESCOPE_VERSION, isa);
+  rs_experiment_write(one, words);
+  if (s->model.published.method != NULL) {
+    put_stages(words, s->model.published.method, &s->model.published.settings);
+    RS_TRY(put_files(words, &s->model.published.settings, err));
+  }
+  if (s->method.method != NULL) put_stages(words, s->method.method, &s->method.settings);
+  RS_TRY(put_files(words, &s->method.settings, err));
+  if (one->sources.count > 0) {
+    const rs_variant *source = &s->source;
+    const rs_recipe rotated = rs_variant_rotated(source);
+    put_version(words, "source", &source->source->kind);
+    if (rotated.method != NULL) put_stages(words, rotated.method, &rotated.settings);
+    RS_TRY(put_files(words, &source->settings, err));
+  }
+  for (size_t m = 0; m < one->metrics.count; m++) {
+    put_version(words, "metric", &one->metrics.items[m].metric->kind);
+    RS_TRY(put_files(words, &one->metrics.items[m].settings, err));
+  }
+  if (one->task.task == NULL) return RS_OK;
+  put_version(words, "task", &one->task.task->kind);
+  return put_files(words, &one->task.settings, err);
+}
+
+static rs_status digest_parts(const rs_experiment *experiment, const char *isa, const rs_cell *cell, rs_cell_key *key,
+                              rs_err *err) {
+  single s;
+  rs_text words = {0};
+  single_make(experiment, cell, &s);
+  rs_status status = put_parts(&words, isa, &s, err);
+  if (status == RS_OK) status = rs_text_check(&words, err);
+  rs_sha256_digest(&(rs_bytes){rs_text_string(&words), words.length}, 1, key->bytes);
+  rs_text_clear(&words);
+  return status;
+}
+
+/* What the checkpoint of a cell is: the fingerprint of what determines its weights, or of the folder that has them. */
+static rs_status digest_checkpoint(const rs_experiment *experiment, const rs_cell *cell, rs_cell_key *key,
+                                   rs_err *err) {
+  const rs_checkpoint *checkpoint = &experiment->checkpoints[cell->axis[RS_BY_MODEL]];
+  rs_stage_state stages[RS_STAGES];
+  char folder[65] = "";
+  rs_err why = {0};
+  rs_status status =
+      rs_checkpoint_stages(experiment, cell->axis[RS_BY_MODEL], rs_weights_seed(experiment, cell), NULL, stages, &why);
+  if (status == RS_OK && checkpoint->folder != NULL) status = rs_folder_fingerprint(checkpoint->folder, folder, &why);
+  if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
+  rs_sha256_digest((const rs_bytes[]){{folder, strlen(folder)},
+                                      {stages[RS_STAGE_TRAINING].hash, 64},
+                                      {stages[RS_STAGE_TUNING].hash, 64},
+                                      {why.message, strlen(why.message)}},
+                   4, key->bytes);
+  return RS_OK;
+}
+
+/* ---- making keys --------------------------------------------------------------------------------------------------
+ */
+
+/* Digests of parts, by model, method and source, and of checkpoints, by model and seed. */
+typedef struct digests {
+  rs_arena arena; /* of the lists here */
+  const rs_experiment *experiment;
+  const char *isa;
+  rs_cell_key *parts, *checkpoints;
+} digests;
+
+static size_t source_count(const rs_experiment *experiment) {
+  return experiment->sources.count > 0 ? experiment->sources.count : 1;
+}
+
+static rs_status digests_make(const rs_experiment *experiment, const char *isa, digests *d, rs_err *err) {
+  size_t parts = experiment->model_count * experiment->methods.count * source_count(experiment);
+  size_t checkpoints = experiment->checkpoints != NULL ? experiment->model_count * experiment->seed_count : 1;
+  *d = (digests){.experiment = experiment, .isa = isa};
+  d->parts = rs_arena_take(&d->arena, parts, sizeof *d->parts);
+  d->checkpoints = rs_arena_take(&d->arena, checkpoints, sizeof *d->checkpoints);
+  return rs_arena_check(&d->arena, err);
+}
+
+/* Zeros where a digest is not made yet. */
+static bool is_made(const rs_cell_key *key) {
+  static const rs_cell_key none;
+  return memcmp(key, &none, sizeof none) != 0;
+}
+
+static rs_status find_parts(digests *d, const rs_cell *cell, rs_cell_key **key, rs_err *err) {
+  const size_t *axis = cell->axis;
+  size_t sources = source_count(d->experiment), source = d->experiment->sources.count > 0 ? axis[RS_BY_SOURCE] : 0;
+  *key = &d->parts[(axis[RS_BY_MODEL] * d->experiment->methods.count + axis[RS_BY_METHOD]) * sources + source];
+  return is_made(*key) ? RS_OK : digest_parts(d->experiment, d->isa, cell, *key, err);
+}
+
+/* Zeros where heads are simulated. */
+static rs_status find_checkpoint(digests *d, const rs_cell *cell, rs_cell_key **key, rs_err *err) {
+  *key = d->checkpoints;
+  if (d->experiment->checkpoints == NULL) return RS_OK;
+  *key += cell->axis[RS_BY_MODEL] * d->experiment->seed_count + cell->axis[RS_BY_SEED];
+  return is_made(*key) ? RS_OK : digest_checkpoint(d->experiment, cell, *key, err);
+}
+
+static rs_status make_key(digests *d, const rs_cell *cell, const rs_cell_role *role, rs_cell_key *key, rs_err *err) {
+  const rs_experiment *experiment = d->experiment;
+  rs_cell_key *parts, *checkpoint;
+  rs_head_group group;
+  RS_TRY(find_parts(d, cell, &parts, err));
+  RS_TRY(find_checkpoint(d, cell, &checkpoint, err));
+  RS_TRY(rs_experiment_heads(experiment, cell, &group, err));
+  const uint64_t numbers[] = {experiment->lengths[cell->axis[RS_BY_LENGTH]], experiment->seeds[cell->axis[RS_BY_SEED]],
+                              role->tables, role->draws, role->rank};
+  rs_sha256_digest((const rs_bytes[]){{parts, sizeof *parts},
+                                      {checkpoint, sizeof *checkpoint},
+                                      {numbers, sizeof numbers},
+                                      {group.heads, group.count * sizeof *group.heads}},
+                   4, key->bytes);
+  rs_head_group_clear(&group);
+  return RS_OK;
+}
+
+rs_status rs_cell_keys_make(const rs_experiment *experiment, const char *isa, const rs_cell *cells,
+                            const rs_cell_role *roles, size_t count, rs_cell_key *keys, rs_err *err) {
+  digests d;
+  rs_status status = digests_make(experiment, isa, &d, err);
+  for (size_t i = 0; i < count && status == RS_OK; i++) status = make_key(&d, &cells[i], &roles[i], &keys[i], err);
+  rs_arena_clear(&d.arena);
+  return status;
+}
+
+/* ---- finding keys --------------------------------------------------------------------------------------------------
+ */
 
 static int compare_keys(const void *a, const void *b, void *context) {
   const rs_cell_key *keys = context;

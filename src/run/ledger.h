@@ -2,7 +2,6 @@
 #ifndef ROPESCOPE_RUN_LEDGER_H
 #define ROPESCOPE_RUN_LEDGER_H
 
-#include <jansson.h>
 #include <pthread.h>
 
 #include "io/io.h"
@@ -178,11 +177,11 @@ rs_status rs_target_write(const rs_ledger *ledger, const char *directory, bool p
 #define RS_SHARD_FILE "shard.json"
 
 typedef struct rs_shard_file {
-  json_t *root; /* owned; the rest borrows from it */
+  rs_tree *tree; /* owned; the rest borrows from it */
   rs_sweep_shard shard;
   const char *version, *isa, *config;
-  int schema;                   /* of keys */
-  const json_t *kinds, *inputs; /* as the manifest lists them */
+  size_t schema;                 /* of keys */
+  const rs_node *kinds, *inputs; /* as the manifest lists them */
 } rs_shard_file;
 
 /* Writes directory/shard.json. RS_IO, RS_MEMORY. */

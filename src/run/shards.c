@@ -136,25 +136,29 @@ rs_status rs_shards_assign(const rs_experiment *experiment, size_t shards, size_
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 static rs_status put_words(const rs_ledger *ledger, rs_sweep_shard shard, rs_text *words, rs_err *err) {
+  rs_json json = {.text = words};
   char sha[65];
   rs_text config = {0};
-  json_t *kinds = json_array(), *inputs = json_array();
-  rs_status status = rs_manifest_kinds(kinds, ledger->experiment, err);
-  if (status == RS_OK) status = rs_manifest_inputs(inputs, ledger->experiment, err);
+  rs_parts parts;
+  rs_status status = rs_parts_list(ledger->experiment, &parts, err);
   rs_experiment_write(ledger->experiment, &config);
-  rs_sha256_hex(rs_text_string(&config), config.length, sha);
-  json_t *root = json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o}", "program", "ropescope",
-                           "version", ROPESCOPE_VERSION, "schema", RS_CELL_SCHEMA, "shard", (json_int_t)shard.number,
-                           "shards", (json_int_t)shard.count, "cells_of_shard", (json_int_t)ledger->wanted, "cells",
-                           (json_int_t)ledger->count, "instruction_set", ledger->isa, "config", rs_text_string(&config),
-                           "config_sha256", sha, "kinds", kinds, "inputs", inputs);
-  enum { MEMBERS = 12 };
-  char *text = json_object_size(root) == MEMBERS ? rs_manifest_dump(root) : NULL;
   if (status == RS_OK) status = rs_text_check(&config, err);
-  if (status == RS_OK && text == NULL) status = rs_manifest_no_memory(err);
-  if (status == RS_OK) rs_text_printf(words, "%s\n", text);
-  free(text);
-  json_decref(root);
+  rs_sha256_hex(rs_text_string(&config), config.length, sha);
+  rs_json_object(&json, NULL);
+  rs_json_string(&json, "program", "ropescope");
+  rs_json_string(&json, "version", ROPESCOPE_VERSION);
+  rs_json_number(&json, "schema", RS_CELL_SCHEMA);
+  rs_json_number(&json, "shard", (double)shard.number);
+  rs_json_number(&json, "shards", (double)shard.count);
+  rs_json_number(&json, "cells_of_shard", (double)ledger->wanted);
+  rs_json_number(&json, "cells", (double)ledger->count);
+  rs_json_string(&json, "instruction_set", ledger->isa);
+  rs_json_string(&json, "config", rs_text_string(&config));
+  rs_json_string(&json, "config_sha256", sha);
+  rs_parts_write(&parts, false, &json);
+  rs_parts_write(&parts, true, &json);
+  rs_json_end(&json);
+  free(parts.items);
   rs_text_clear(&config);
   return status == RS_OK ? rs_text_check(words, err) : status;
 }
@@ -171,26 +175,36 @@ rs_status rs_shard_file_write(const rs_ledger *ledger, rs_sweep_shard shard, con
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
+/* The text of a member, as it stands in JSON or in quotes; "" where there is none. */
+static const char *word(const rs_node *object, const char *key) {
+  const rs_node *node = object != NULL && object->kind == RS_MAPPING ? rs_node_get(object, key) : NULL;
+  return node != NULL && node->kind == RS_SCALAR ? node->text : "";
+}
+
+static size_t count_in(const rs_node *object, const char *key) {
+  double number;
+  return rs_number_read(word(object, key), &number) && number >= 1 && number <= 1e15 ? (size_t)number : 0;
+}
+
 static rs_status unpack(const char *path, rs_shard_file *file, rs_err *err) {
-  json_int_t number = 0, count = 0;
-  json_error_t why;
-  json_t *kinds, *inputs;
-  int fine = json_unpack_ex(file->root, &why, 0, "{s:s, s:i, s:I, s:I, s:s, s:s, s:o, s:o}", "version", &file->version,
-                            "schema", &file->schema, "shard", &number, "shards", &count, "instruction_set", &file->isa,
-                            "config", &file->config, "kinds", &kinds, "inputs", &inputs);
-  if (fine != 0) return rs_fail(err, RS_INPUT, "%s: is not what a run with --shard writes: %s", path, why.text);
-  if (number < 1 || count < number || !json_is_array(kinds) || !json_is_array(inputs))
-    return rs_fail(err, RS_INPUT, "%s: is not what a run with --shard writes", path);
-  file->shard = (rs_sweep_shard){(size_t)number, (size_t)count};
-  file->kinds = kinds;
-  file->inputs = inputs;
-  return RS_OK;
+  const rs_node *root = &file->tree->root;
+  file->version = word(root, "version");
+  file->schema = count_in(root, "schema");
+  file->shard = (rs_sweep_shard){count_in(root, "shard"), count_in(root, "shards")};
+  file->isa = word(root, "instruction_set");
+  file->config = word(root, "config");
+  file->kinds = root->kind == RS_MAPPING ? rs_node_get(root, "kinds") : NULL;
+  file->inputs = root->kind == RS_MAPPING ? rs_node_get(root, "inputs") : NULL;
+  bool lists = file->kinds != NULL && file->kinds->kind == RS_SEQUENCE && file->inputs != NULL &&
+               file->inputs->kind == RS_SEQUENCE;
+  bool whole = lists && *file->version != '\0' && *file->isa != '\0' && *file->config != '\0' &&
+               file->shard.number > 0 && file->shard.number <= file->shard.count;
+  return whole ? RS_OK : rs_fail(err, RS_INPUT, "%s: is not what a run with --shard writes", path);
 }
 
 rs_status rs_shard_file_read(const char *directory, rs_shard_file *file, rs_err *err) {
   char *text, path[RS_PATH_CHARS];
   size_t length;
-  json_error_t why;
   *file = (rs_shard_file){0};
   RS_TRY(rs_folder_path(directory, RS_SHARD_FILE, path, err));
   if (access(directory, F_OK) != 0) return rs_fail_read(err, "%s: there is no such folder", directory);
@@ -198,15 +212,13 @@ rs_status rs_shard_file_read(const char *directory, rs_shard_file *file, rs_err 
     return rs_fail(err, RS_INPUT, "%s: holds no shard: there is no %s in it (ropescope run --shard makes one)",
                    directory, RS_SHARD_FILE);
   RS_TRY(rs_file_read(path, LARGEST, &text, &length, err));
-  file->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
+  rs_status status = rs_json_read(text, length, path, &file->tree, err);
   free(text);
-  if (file->root == NULL && json_error_code(&why) == json_error_out_of_memory) return rs_manifest_no_memory(err);
-  if (file->root == NULL) return rs_fail(err, RS_INPUT, "%s:%d:%d: %s", path, why.line, why.column, why.text);
-  return unpack(path, file, err);
+  return status == RS_OK ? unpack(path, file, err) : status;
 }
 
 void rs_shard_file_clear(rs_shard_file *file) {
-  json_decref(file->root);
+  rs_tree_free(file->tree);
   *file = (rs_shard_file){0};
 }
 
@@ -247,43 +259,24 @@ static rs_status refuse_config(const char *first, const char *a, const char *fol
                  first, line, (int)strcspn(b, "\n"), b, (int)strcspn(a, "\n"), a);
 }
 
-/* A member of a list of objects that agrees in two keys (`b` NULL: in one); NULL: none. */
-static const json_t *find(const json_t *list, const json_t *like, const char *a, const char *b) {
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    const json_t *entry = json_array_get(list, i);
-    if (json_equal(json_object_get(entry, a), json_object_get(like, a)) &&
-        (b == NULL || json_equal(json_object_get(entry, b), json_object_get(like, b))))
-      return entry;
+/* Beside what this program lists for the config. */
+static rs_status check_part(const char *folder, const rs_shard_file *file, const rs_part *mine, rs_err *err) {
+  const rs_node *list = mine->kind != NULL ? file->kinds : file->inputs, *theirs = NULL;
+  for (size_t i = 0; i < list->count && theirs == NULL; i++) {
+    const rs_node *entry = &list->items[i];
+    bool same = mine->kind == NULL
+                    ? strcmp(word(entry, "file"), mine->name) == 0
+                    : strcmp(word(entry, "stage"), mine->stage) == 0 && strcmp(word(entry, "name"), mine->name) == 0;
+    if (same) theirs = entry;
   }
-  return NULL;
-}
-
-static const char *word(const json_t *entry, const char *key) {
-  const char *text = json_string_value(json_object_get(entry, key));
-  return text != NULL ? text : "";
-}
-
-/* Beside what this program would list for the config. */
-static rs_status check_kinds(const char *folder, const rs_shard_file *file, const json_t *kinds, rs_err *err) {
-  for (size_t i = 0; i < json_array_size(kinds); i++) {
-    const json_t *mine = json_array_get(kinds, i), *theirs = find(file->kinds, mine, "stage", "name");
-    int here = (int)json_integer_value(json_object_get(mine, "version"));
-    int there = theirs != NULL ? (int)json_integer_value(json_object_get(theirs, "version")) : 0;
-    if (here != there)
-      return rs_fail(err, RS_INPUT,
-                     "%s: %s %s is of version %d there, and of version %d in this program (run the shard again)",
-                     folder, word(mine, "stage"), word(mine, "name"), there, here);
-  }
-  return RS_OK;
-}
-
-static rs_status check_inputs(const char *folder, const rs_shard_file *file, const json_t *inputs, rs_err *err) {
-  for (size_t i = 0; i < json_array_size(inputs); i++) {
-    const json_t *mine = json_array_get(inputs, i), *theirs = find(file->inputs, mine, "file", NULL);
-    if (strcmp(word(mine, "sha256"), word(theirs, "sha256")) != 0)
-      return rs_fail(err, RS_INPUT, "%s: %s was another file when that ran: its SHA-256 was %.12s..., and is %.12s...",
-                     folder, word(mine, "file"), word(theirs, "sha256"), word(mine, "sha256"));
-  }
+  size_t version = count_in(theirs, "version");
+  if (mine->kind != NULL && version != (size_t)mine->kind->version)
+    return rs_fail(err, RS_INPUT,
+                   "%s: %s %s is of version %zu there, and of version %d in this program (run the shard again)", folder,
+                   mine->stage, mine->name, version, mine->kind->version);
+  if (mine->kind == NULL && strcmp(mine->hash, word(theirs, "sha256")) != 0)
+    return rs_fail(err, RS_INPUT, "%s: %s was another file when that ran: its SHA-256 was %.12s..., and is %.12s...",
+                   folder, mine->name, word(theirs, "sha256"), mine->hash);
   return RS_OK;
 }
 
@@ -291,7 +284,7 @@ static rs_status check_versions(const char *first, const rs_shard_file *wanted, 
                                 const rs_shard_file *file, rs_err *err) {
   if (strcmp(file->version, ROPESCOPE_VERSION) != 0 || file->schema != RS_CELL_SCHEMA)
     return rs_fail(err, RS_INPUT,
-                   "%s: was made by version %s (records of version %d), this is %s (%d): run the shard again", folder,
+                   "%s: was made by version %s (records of version %zu), this is %s (%d): run the shard again", folder,
                    file->version, file->schema, ROPESCOPE_VERSION, RS_CELL_SCHEMA);
   if (strcmp(file->config, wanted->config) != 0) return refuse_config(first, wanted->config, folder, file->config, err);
   if (strcmp(file->isa, wanted->isa) != 0)
@@ -305,19 +298,17 @@ static rs_status check_versions(const char *first, const rs_shard_file *wanted, 
 /* Each folder beside the first, and beside this program. */
 static rs_status check_all(const char *const *folders, size_t count, const rs_shard_file *first,
                            const rs_experiment *experiment, rs_err *err) {
-  json_t *kinds = json_array(), *inputs = json_array();
-  rs_status status = rs_manifest_kinds(kinds, experiment, err);
-  if (status == RS_OK) status = rs_manifest_inputs(inputs, experiment, err);
+  rs_parts parts;
+  rs_status status = rs_parts_list(experiment, &parts, err);
   for (size_t i = 0; i < count && status == RS_OK; i++) {
     rs_shard_file file;
     status = rs_shard_file_read(folders[i], &file, err);
     if (status == RS_OK) status = check_versions(folders[0], first, folders[i], &file, err);
-    if (status == RS_OK) status = check_kinds(folders[i], &file, kinds, err);
-    if (status == RS_OK) status = check_inputs(folders[i], &file, inputs, err);
+    for (size_t p = 0; p < parts.count && status == RS_OK; p++)
+      status = check_part(folders[i], &file, &parts.items[p], err);
     rs_shard_file_clear(&file);
   }
-  json_decref(kinds);
-  json_decref(inputs);
+  free(parts.items);
   return status;
 }
 

@@ -168,7 +168,7 @@ Test(checkpoints, another_arithmetic__is_told) {
   cr_expect(same.status == 0 && strstr(same.err, "warning") == NULL, "%s", same.err);
   cr_expect(any.status == 0 && strstr(any.err, "warning") == NULL, "%s", any.err);
   char *manifest = read_path("b/manifest.json", &length);
-  cr_expect_not_null(strstr(manifest, "\"arithmetic\": [\n    \"generic\"\n   ]"), "%s", manifest);
+  cr_expect_not_null(strstr(manifest, "\"arithmetic\": [\"generic\"]"), "%s", manifest);
   result other = run(&(command){.arguments = {"run", "c.yaml", "--out", "b", "--isa=v3"}});
   if (strstr(other.err, "--isa v3: ") == NULL) { /* this machine has it */
     char want[500];

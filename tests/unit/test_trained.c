@@ -458,7 +458,7 @@ Test(trained, training__is_brought_to_the_disk_as_often_as_is_asked) {
 
 Test(trained, manifest__says_what_was_trained_and_read) {
   static const char *const parts[] = {"\"trained here, 5 steps at 16 tokens\"",
-                                      "\"parts\": [\n   \"filler\",\n   \"key\"",
+                                      "\"parts\": [\"filler\", \"key\"",
                                       "\"6 sequences a cell\"",
                                       "\"steps\": \"5\"",
                                       "\"width\": \"16\"",
