@@ -6,6 +6,87 @@
 #include "base/base.h"
 #include "run/run.h"
 
+/* ==== what is said ============================================================================================== */
+
+/* A command says what it found as one tree, which three writers print: a text table, Markdown, JSON. Sentences are
+ * written by hand. */
+
+typedef enum rs_doc_kind {
+  RS_DOC_NULL,
+  RS_DOC_TEXT,
+  RS_DOC_NUMBER,
+  RS_DOC_FLAG,
+  RS_DOC_PARAM, /* the spec of a parameter, in arrays */
+  RS_DOC_OBJECT,
+  RS_DOC_ARRAY,
+  RS_DOC_LIST /* an array of numbers and texts alone, on one line of JSON */
+} rs_doc_kind;
+
+/* A value, or an object or array with what stands in it, in order; all of it is in `arena`. Who builds a tree checks
+ * the arena once: what cannot be added for want of memory is left out (NULL stands for such a part). */
+typedef struct rs_doc {
+  rs_doc_kind kind;
+  const char *key, *text; /* key: NULL in arrays */
+  double number;          /* of a flag 0 or 1 */
+  const rs_param *param;
+  struct rs_doc *first, *last, *next;
+  rs_arena *arena;
+} rs_doc;
+
+rs_doc *rs_doc_new(rs_arena *arena, rs_doc_kind kind) RS_NONNULL(1);
+rs_doc *rs_doc_add(rs_doc *in, const char *key, rs_doc_kind kind);
+
+/* rs_doc_put(in, DOC_WORDS("name", name), DOC_NUMBER("heads", heads)): no text and what is not finite are null. */
+typedef struct rs_doc_field {
+  const char *key;
+  rs_doc_kind kind;
+  const char *text;
+  double number;
+} rs_doc_field;
+
+#define DOC_WORDS(key, words) ((rs_doc_field){key, RS_DOC_TEXT, words, 0})
+#define DOC_NUMBER(key, value) ((rs_doc_field){key, RS_DOC_NUMBER, NULL, (double)(value)})
+#define DOC_FLAG(key, value) ((rs_doc_field){key, RS_DOC_FLAG, NULL, (value) ? 1 : 0})
+#define rs_doc_put(in, ...)                                                                                            \
+  rs_doc_fields(in, (const rs_doc_field[]){__VA_ARGS__},                                                               \
+                sizeof((const rs_doc_field[]){__VA_ARGS__}) / sizeof(rs_doc_field))
+void rs_doc_fields(rs_doc *in, const rs_doc_field *fields, size_t count);
+void rs_doc_param(rs_doc *in, const rs_param *param);
+
+/* The text as one that lives as long as the tree; clears it. */
+const char *rs_doc_keep(rs_doc *in, rs_text *text);
+
+/* What stands under a key, NULL: nothing; its text. */
+const rs_doc *rs_doc_find(const rs_doc *in, const char *key);
+const char *rs_doc_text(const rs_doc *in, const char *key);
+
+void rs_doc_json(const rs_doc *doc, rs_text *text);
+
+enum { RS_DOC_COLUMNS = 80, RS_DOC_LINE = 110 };
+
+/* A column of a table whose rows are objects. */
+typedef struct rs_doc_column {
+  const char *key, *title;
+  const char *none; /* what stands where there is nothing; NULL: "" */
+  int digits;       /* of numbers; 0: as many as there are */
+  bool right;       /* texts are flush right, too */
+  bool wrapped;     /* the last one goes on in the next line */
+  bool code;        /* in Markdown between backticks, */
+  bool marked;      /* or Markdown already */
+} rs_doc_column;
+
+/* Tables of an array of objects: text, each line behind `indent` spaces; Markdown; CSV, whose header is of keys. */
+void rs_doc_table(const rs_doc *rows, const rs_doc_column *columns, size_t count, size_t indent, rs_text *text);
+void rs_doc_markdown(const rs_doc *rows, const rs_doc_column *columns, size_t count, rs_text *text);
+void rs_doc_csv(const rs_doc *rows, const rs_doc_column *columns, size_t count, rs_text *csv);
+
+/* Words as they read in Markdown: a bar would end a cell, and a browser takes what follows '<' for a tag. */
+void rs_markdown_words(rs_text *text, const char *words);
+
+/* Adds words that go on lines of at most `width` characters: the first line has `column` of them already, the others
+ * begin with `indent` spaces. */
+void rs_wrap(rs_text *text, size_t column, size_t indent, size_t width, const char *words);
+
 /* ==== claims ==================================================================================================== */
 
 /* What the literature says beside what a run comes to. A folder of an experiment states in

@@ -171,8 +171,9 @@ Test(bench_command, all_isa__every_set_of_the_machine_side_by_side) {
   char *row = strstr(out, "\nfma_f64 ");
   cr_assert_not_null(row);
   cr_expect_null(strstr(row + 1, "\nfma_f64 "));
-  for (size_t i = 0; i < sets; i++) cr_assert_not_null(row = strchr(row + 1, '|'), "%zu sets", i);
-  cr_expect_null(strchr(row + 1, '|'));
+  size_t words = 1; /* of a line: job, threads, ceiling; time and its unit, fraction, times of each set */
+  for (char *c = row + 2; *c != '\n'; c++) words += c[-1] == ' ' && *c != ' ';
+  cr_expect_eq(words, 3 + 4 * sets, "%s", row);
   free(out);
 }
 

@@ -158,15 +158,15 @@ Test(compare_command, text__is_short_and_whole) {
       "A  a.json: dump of 4 inverse frequencies\n"
       "B  b.csv: dump of 4 inverse frequencies, without an attention factor\n"
       "frequencies: 4 of 4 pairs differ, from pair 0 to 3; most at pair 0: 50 %\n"
-      "  pair  omega A        omega B        B / A\n"
-      "     0  1              0.5            0.5\n"
-      "     1  0.5            0.25           0.5\n"
-      "     2  0.25           0.125          0.5\n"
-      "     3  0.125          0.0625         0.5\n"
-      "    distance  largest difference of angle  mean cosine A  mean cosine B\n"
-      "           1  0.5        rad at pair 0      0.844749       0.959185\n"
-      "          10  2.5        rad at pair 1      -0.260308      0.152201\n"
-      "          11  2.75       rad at pair 1      -0.0041648     0.187938\n"
+      "  pair  omega A  omega B  B / A\n"
+      "     0        1      0.5    0.5\n"
+      "     1      0.5     0.25    0.5\n"
+      "     2     0.25    0.125    0.5\n"
+      "     3    0.125   0.0625    0.5\n"
+      "  distance  largest difference of angle, rad  at pair  mean cosine A  mean cosine B\n"
+      "         1                               0.5        0       0.844749       0.959185\n"
+      "        10                               2.5        1      -0.260308       0.152201\n"
+      "        11                              2.75        1     -0.0041648       0.187938\n"
       "no known change explains the frequencies\n"
       "shape of the difference: B is 0.5 times A at every pair (1 / 2), as if positions were divided by that\n";
   int status;
@@ -198,7 +198,7 @@ Test(compare_command, rows__of_many_pairs__are_cut_with_their_count) {
   }
   cr_expect_not_null(strstr(out, "frequencies: 25 of 64 pairs differ"), "%s", out);
   cr_expect(rows == 9 && left == 16, "%zu rows, %zu left out\n%s", rows, left, out);
-  cr_expect_not_null(strstr(out, "\n    34  0.0044705232"), "the worst is shown\n%s", out);
+  cr_expect_not_null(strstr(out, "\n    34   0.0044705232"), "the worst is shown\n%s", out);
   free(out);
 }
 
@@ -240,8 +240,8 @@ Test(compare_command, dumps__of_partial_rotation__have_the_model_s_head) {
   int status;
   free(say("show frequencies --quiet --model pythia-6.9b --method '{name: pi, factor: 2}' > pi.csv", &status));
   cr_assert_eq(status, 0);
-  char *recipe = line_of("compare pythia-6.9b '{name: pi, factor: 2}'", "\n          10  ");
-  char *dump = line_of("compare pythia-6.9b pi.csv", "\n          10  ");
+  char *recipe = line_of("compare pythia-6.9b '{name: pi, factor: 2}'", "\n        10  ");
+  char *dump = line_of("compare pythia-6.9b pi.csv", "\n        10  ");
   cr_expect_str_eq(recipe, dump);
   free(recipe);
   free(dump);

@@ -10,6 +10,14 @@
   "\"num_hidden_layers\": 4, \"max_position_embeddings\": 4096, \"sliding_window\": 64, "                              \
   "\"sliding_window_pattern\": 2, \"rope_theta\": 1000000.0, \"rope_local_base_freq\": " local                         \
   ", \"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": " factor "}}"
+#define GEMMA_2(theta, length)                                                                                         \
+  "{\"model_type\": \"gemma2\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"head_dim\": 16, "                   \
+  "\"num_hidden_layers\": 4, \"max_position_embeddings\": " length ", \"sliding_window\": 64, \"rope_theta\": " theta  \
+  "}"
+#define YARN_TYPES(factor)                                                                                             \
+  "{\"model_type\": \"gpt_oss\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"head_dim\": 16, "                  \
+  "\"num_hidden_layers\": 4, \"max_position_embeddings\": 16384, \"sliding_window\": 64, \"rope_theta\": 10000.0, "    \
+  "\"rope_scaling\": {\"rope_type\": \"yarn\", \"original_max_position_embeddings\": 4096, \"factor\": " factor "}}"
 #define YARN                                                                                                           \
   "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"num_hidden_layers\": 4, "            \
   "\"max_position_embeddings\": 16384, \"rope_theta\": 10000.0, \"rope_scaling\": {\"rope_type\": \"yarn\", "          \
@@ -44,6 +52,22 @@ Test(compare_models, each_kind_of_layers__has_its_cause) {
   says(&(command){.arguments = {"compare", "a.json", "b.json", "--json"}}, 1,
        (const char *const[]){"\"text\": \"B is A with rope_theta: 20000 (the other model's; A has 10000)\"", NULL},
        NULL);
+}
+
+/* What is the cause in several kinds of layers, and which lines hold in them, is said once. */
+Test(compare_models, one_cause_in_all_layers__is_one_line) {
+  static const char theta[] = "likely cause: B is A with rope_theta: 20000 (the other model's; A has 10000)";
+  char line[256];
+  snprintf(line, sizeof line, "\n%s; the same in layers 0, 2\nlayer by layer:\n", theta);
+  write_file("a.json", GEMMA_2("10000.0", "4096"));
+  write_file("b.json", GEMMA_2("20000.0", "4096"));
+  says(&(command){.arguments = {"compare", "a.json", "b.json"}}, 1,
+       (const char *const[]){line, "\n  layers 0, 2: sliding_attention: 7 frequencies differ", NULL}, "\n    likely");
+  write_file("a.json", YARN_TYPES("4.0"));
+  write_file("b.json", YARN_TYPES("4.0, \"attention_factor\": 1.3"));
+  says(&(command){.arguments = {"compare", "a.json", "b.json"}}, 1,
+       (const char *const[]){"\nthe last 6 lines are the same in layers 0, 2\nlayer by layer:\n", NULL},
+       "\n    likely");
 }
 
 /* What is said first holds of all layers, not of those whose frequencies are listed. */

@@ -196,12 +196,12 @@ Test(compare_sides, pairs_that_one_side_has) {
       {{"p25.json", "p50.json"},
        1,
        {"\nfrequencies: 2 of 8 pairs differ, from pair 2 to 3; pair 2 turns in B alone\n",
-        "\n     2  0              0.1            -\n", "likely cause: B is A with rotary_fraction: 0.5 (A has 0.25)\n",
+        "\n     2        0          0.1      -\n", "likely cause: B is A with rotary_fraction: 0.5 (A has 0.25)\n",
         "\n  layers 1: full_attention: other pairs turn\n"},
        NULL},
       {{"p50.json", "p25.json"},
        1,
-       {"; most at pair 2: 100 %\n", "\n     2  0.1            0              0\n",
+       {"; most at pair 2: 100 %\n", "\n     2          0.1        0      0\n",
         "\n  layers 1: full_attention: 2 frequencies differ, most at pair 2: 100 %\n"},
        "alone"},
       {{"p25.json", "p50.json", "--csv"}, 1, {COLUMNS "0,t,1,t,1,1\n", "\n2,t,0,t,0.1,\n", "\n4,t,0,t,0,\n"}, NULL},
@@ -257,8 +257,9 @@ Test(compare_sides, what_a_list_does_not_say) {
        NULL},
       {{"m422.json", "m224.json"},
        1,
-       {"\naxes: pairs read other axes (t, h, w)\n  pair  omega A        omega B        B / A  (axes)\n     2  0.1     "
-        "       0.1            1  (t, h)\n",
+       {"\naxes: pairs read other axes (t, h, w)\n  pair       omega A       omega B  B / A  axes\n     2           "
+        "0.1     "
+        "      0.1      1  (t, h)\n",
         "\nno known change explains the axes\n"},
        "distance"},
   };

@@ -102,7 +102,8 @@ Test(options, every_pair__goes_with_its_commands_alone) {
       bool bare = strcmp(verb, "compare") == 0 || strcmp(verb, "show") == 0;
       if (strcmp(name, "csv") == 0 && bare) continue; /* there without a value */
       bool fits = options[o].with == NULL || is_among(options[o].with, verb);
-      cr_expect_eq(strstr(help, shown) != NULL, fits, "help %s: --%s", verb, name);
+      bool former = strcmp(name, "to") == 0 && strcmp(verb, "solve") == 0; /* which --length was called */
+      cr_expect_eq(strstr(help, shown) != NULL, fits && !former, "help %s: --%s", verb, name);
       snprintf(want, sizeof want, fits ? "ropescope: no option --xyzzy" : "ropescope: --%s does not go with %s", name,
                verb);
       int status = read_words(c, options[o].option, &said);

@@ -55,8 +55,7 @@ Test(plot_command, plot__only__draws_those_or_names_what_is_none) {
 Test(plot_command, plot__no_results__status_2_and_their_name) {
   result got = run(&(command){.arguments = {"plot", "nowhere"}});
   cr_expect_eq(got.status, 2, "status %d", got.status);
-  cr_expect_str_eq(got.err,
-                   "ropescope: nowhere is no results folder: it has no manifest.json (ropescope run writes one)\n");
+  cr_expect_str_eq(got.err, "ropescope: nowhere is not there\n");
   cr_expect(!exists("nowhere"));
   result_clear(&got);
 }

@@ -118,7 +118,7 @@ Test(reproduce, list__of_one_name__shows_it_alone) {
 
 Test(reproduce, number_that_differs__status__is_1_and_says_which) {
   put_experiment("two", "two", "first,summary,first_violation_tokens,,3,,,printed,agrees,nobody,\n");
-  EXPECT("reproduce --quiet", 1, "DIFFERS", "experiments/two/expected.csv:2: comes to 2, not 3 within 0.6",
+  EXPECT("reproduce --quiet", 1, "DIFFERS", "experiments/two/expected.csv:2: first: comes to 2, not 3 within 0.6",
          "numbers that differ from what is expected: 1");
 }
 

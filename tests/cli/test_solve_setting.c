@@ -31,18 +31,18 @@ static void expect_rows(const char *arguments, const char *const *rows) {
 
 Test(solve_setting, table__advice__and_config) {
   expect_rows(
-      "--to 32k" LLAMA2,
+      "--length 32k" LLAMA2,
       (const char *[]){"advice     use {name: yarn, factor: 8} because its cost of ", "; it costs ",
                        "\ntarget     32768 tokens, 8 times the 4096 of training; llama-2-7b: base 10000, 128 of "
                        "128 dims turn\n",
                        "\ncost       2 near + 0.02 far + 1 out; needles: 0.1 far + 1 out",
-                       "* {name: yarn, factor: 8}\n", "  {name: rerope}\n", "* {name: pi, factor: 8}\n",
+                       "  *  {name: yarn, factor: 8}\n", "     {name: rerope}\n", "  *  {name: pi, factor: 8}\n",
                        "\nleft out   string: ", "\nevidence   derived from angles by formulas, measured on no model",
                        "\nconfig     of rank 1, for hf5\n{\n", "\"rope_type\": \"yarn\"", "\"factor\": 8,", NULL});
-  expect_rows("--to 32k --weights near=0,far=0,out=1" LLAMA2,
+  expect_rows("--length 32k --weights near=0,far=0,out=1" LLAMA2,
               (const char *[]){"\ncost       0 near + 0 far + 1 out", NULL});
-  expect_rows("--to 32k --weights needles" LLAMA2, (const char *[]){"\ncost       0 near + 0.1 far + 1 out", NULL});
-  expect_rows("--to 32k --for llamacpp" LLAMA2,
+  expect_rows("--length 32k --weights needles" LLAMA2, (const char *[]){"\ncost       0 near + 0.1 far + 1 out", NULL});
+  expect_rows("--length 32k --for llamacpp" LLAMA2,
               (const char *[]){"for llamacpp\n--rope-scaling yarn", "--rope-scale 8",
                                "note: llama.cpp's server caps a slot at the trained length", NULL});
 }
@@ -68,30 +68,30 @@ Test(solve_setting, every_outcome__has_its_words) {
   cr_assert_eq(rs_file_write("round.json", NARROW("20.0", "4096"), strlen(NARROW("20.0", "4096")), NULL), RS_OK);
   cr_assert_eq(rs_file_write("short.json", NARROW("10000.0", "4"), strlen(NARROW("10000.0", "4")), NULL), RS_OK);
   expect_rows(
-      "--to 32k --weights near=1,far=0,out=0" LLAMA2,
+      "--length 32k --weights near=1,far=0,out=0" LLAMA2,
       (const char *[]){"advice     use {name: rope} because leaving RoPE as it is costs least; it costs nothing "
                        "at the trained 4096 tokens; for needles alone it would be {name: ",
                        "\nconfig     of rank 1, for hf5\n", "\"rope_type\": \"default\"", NULL});
-  expect_rows("--to 32k --weights near=0,far=0,out=1" LLAMA2,
+  expect_rows("--length 32k --weights near=0,far=0,out=1" LLAMA2,
               (const char *[]){"because its cost of 0 is the least of ", "; for needles alone it would be ", NULL});
-  expect_rows("--to 32k --weights loss" LLAMA2, (const char *[]){"\ncost       2 near + 0.02 far + 1 out", NULL});
-  expect_rows("--to 32k --hf mixed.json",
+  expect_rows("--length 32k --weights loss" LLAMA2, (const char *[]){"\ncost       2 near + 0.02 far + 1 out", NULL});
+  expect_rows("--length 32k --hf mixed.json",
               (const char *[]){"; no config.json can say it, and the best that one can say is {name: yarn, factor: 8}",
                                "\nlayers     full_attention (layers 1, 3), not sliding_attention (0, 2)\n",
                                "\nconfig     of rank 2, for hf5\n", NULL});
-  expect_rows("--to 32k --hf mixed.json --json",
+  expect_rows("--length 32k --hf mixed.json --json",
               (const char *[]){"\"layers\": \"full_attention\"", "\"config_rank\": 2,", "\"to\": \"hf5\"", NULL});
-  expect_rows("--to 32k --hf partial.json --for llamacpp",
+  expect_rows("--length 32k --hf partial.json --for llamacpp",
               (const char *[]){"\nleft out   p_rope: its ladder is that of a whole head, and the model turns a part\n",
                                " for llamacpp\n--rope-scaling ", "note: That 4 of 16 dims turn stands in the GGUF",
                                NULL});
-  expect_rows("--to 32k --hf partial.json --for llamacpp --json",
+  expect_rows("--length 32k --hf partial.json --for llamacpp --json",
               (const char *[]){"\"method\": \"p_rope\"", "\"to\": \"llamacpp\"", NULL});
   /* Where every pair went full circle in training, or none, no base keeps them within its angles: the model's. */
-  expect_rows("--to 64k --hf round.json",
-              (const char *[]){"* {name: abf, rope_theta: 20}\n", "* {name: p_rope}\n", NULL});
-  expect_rows("--to 64k --hf short.json",
-              (const char *[]){"* {name: abf, rope_theta: 10000}\n", "{name: p_rope, rotary_fraction: 0}\n",
+  expect_rows("--length 64k --hf round.json",
+              (const char *[]){"*  {name: abf, rope_theta: 20}\n", "*  {name: p_rope}\n", NULL});
+  expect_rows("--length 64k --hf short.json",
+              (const char *[]){"*  {name: abf, rope_theta: 10000}\n", "{name: p_rope, rotary_fraction: 0}\n",
                                "\nleft out   critical_base: the critical base needs a train_length above 2 pi tokens",
                                NULL});
   cr_assert_eq(remove("mixed.json") + remove("partial.json") + remove("round.json") + remove("short.json"), 0);
@@ -105,7 +105,7 @@ Test(solve_setting, fragment__read_back__is_the_recipe) {
   int descriptor = mkstemps(file, 5), status;
   cr_assert_geq(descriptor, 0);
   close(descriptor);
-  char *out = say("--to 32k --quiet" LLAMA2, &status), *fragment = strstr(out, "\n{\n"), line[256];
+  char *out = say("--length 32k --quiet" LLAMA2, &status), *fragment = strstr(out, "\n{\n"), line[256];
   cr_assert_not_null(fragment, "%s", out);
   FILE *config = fopen(file, "w");
   cr_assert_not_null(config);
@@ -123,7 +123,7 @@ Test(solve_setting, json__is_what_the_table_says) {
   int status;
   rs_tree *tree;
   rs_err err = {0};
-  char *out = say("--to 64k --json" LLAMA2, &status);
+  char *out = say("--length 64k --json" LLAMA2, &status);
   cr_assert_eq(status, 0, "%s", out);
   cr_assert_eq(rs_json_read(out, strlen(out), "answer", &tree, &err), RS_OK, "%s", err.message);
   const rs_node *recipes = rs_node_get(&tree->root, "recipes"), *weights = rs_node_get(&tree->root, "weights");
@@ -144,34 +144,36 @@ Test(solve_setting, json__is_what_the_table_says) {
 }
 
 Test(solve_setting, wrong_use__status_2_and_a_hint) {
-  expect_words("--to 32k", "ropescope: solve setting needs --hf or --model, which is to be served\n");
-  expect_words(LLAMA2, "ropescope: solve setting needs --to, the context to be served, as in --to 256k\n");
-  expect_words("--to 32k --criterion ood" LLAMA2,
+  expect_words("--length 32k", "ropescope: solve setting needs --hf or --model, which is to be served\n");
+  expect_words(LLAMA2, "ropescope: solve setting needs --length, the context to be served, as in --length 256k\n");
+  expect_words("--length 32k --criterion ood" LLAMA2,
                "ropescope: solve setting takes no --criterion: it ranks by costs (--weights)\n");
-  expect_words("--to 32k --method yarn" LLAMA2, "ropescope: solve setting takes no --method: it ranks all of them\n");
-  expect_words("--to 32k --base 1e6" LLAMA2, "ropescope: solve setting takes no --base: it is the model's\n");
-  expect_words("--to 32k --head-dim 64" LLAMA2, "ropescope: solve setting takes no --head-dim: it is the model's\n");
-  expect_words("--to 32k --hf x" LLAMA2, "ropescope: solve setting takes one model: keep --hf or --model\n");
+  expect_words("--length 32k --method yarn" LLAMA2,
+               "ropescope: solve setting takes no --method: it ranks all of them\n");
+  expect_words("--length 32k --base 1e6" LLAMA2, "ropescope: solve setting takes no --base: it is the model's\n");
+  expect_words("--length 32k --head-dim 64" LLAMA2,
+               "ropescope: solve setting takes no --head-dim: it is the model's\n");
+  expect_words("--length 32k --hf x" LLAMA2, "ropescope: solve setting takes one model: keep --hf or --model\n");
 #define WEIGHTS(words)                                                                                                 \
   "ropescope: --weights " words ": write loss, needles, or numbers from 0 as in near=2,far=0.02,out=1\n"
-  expect_words("--to 32k --weights near" LLAMA2, WEIGHTS("near"));
-  expect_words("--to 32k --weights near=-1" LLAMA2, WEIGHTS("near=-1"));
-  expect_words("--to 32k --weights near=1,far" LLAMA2, WEIGHTS("near=1,far"));
-  expect_words("--to 32k --weights near=1," LLAMA2, WEIGHTS("near=1,"));
-  expect_words("--to 32k --weights near=" LLAMA2, WEIGHTS("near="));
-  expect_words("--to 32k --weights near=inf" LLAMA2, WEIGHTS("near=inf"));
-  expect_words("--to 32k --weights near=nan" LLAMA2, WEIGHTS("near=nan"));
+  expect_words("--length 32k --weights near" LLAMA2, WEIGHTS("near"));
+  expect_words("--length 32k --weights near=-1" LLAMA2, WEIGHTS("near=-1"));
+  expect_words("--length 32k --weights near=1,far" LLAMA2, WEIGHTS("near=1,far"));
+  expect_words("--length 32k --weights near=1," LLAMA2, WEIGHTS("near=1,"));
+  expect_words("--length 32k --weights near=" LLAMA2, WEIGHTS("near="));
+  expect_words("--length 32k --weights near=inf" LLAMA2, WEIGHTS("near=inf"));
+  expect_words("--length 32k --weights near=nan" LLAMA2, WEIGHTS("near=nan"));
 #define LONG "far=0.00000000000000000000000000000001" /* more digits than are read */
-  expect_words("--to 32k --weights " LONG LLAMA2, WEIGHTS(LONG));
-  expect_words("--to 32k --weights fat=1" LLAMA2, WEIGHTS("fat=1"));
-  expect_words("--to 32k --weights nearer=1" LLAMA2, WEIGHTS("nearer=1"));
-  expect_words("--to 32k --weights near=x" LLAMA2, WEIGHTS("near=x"));
-  expect_words("--to 4k" LLAMA2,
+  expect_words("--length 32k --weights " LONG LLAMA2, WEIGHTS(LONG));
+  expect_words("--length 32k --weights fat=1" LLAMA2, WEIGHTS("fat=1"));
+  expect_words("--length 32k --weights nearer=1" LLAMA2, WEIGHTS("nearer=1"));
+  expect_words("--length 32k --weights near=x" LLAMA2, WEIGHTS("near=x"));
+  expect_words("--length 4k" LLAMA2,
                "ropescope: 4096 tokens are within the 4096 that llama-2-7b was trained at: no setting is called for\n");
-  expect_words("--to 64k --model mistral-7b",
+  expect_words("--length 64k --model mistral-7b",
                "ropescope: these layers of mistral-7b (sliding_attention) see 4096 tokens whatever the context, and "
                "training had 8192: no setting is called for\n");
-  expect_words("--to 32k --for xyzzy" LLAMA2,
+  expect_words("--length 32k --for xyzzy" LLAMA2,
                "ropescope: no consumer xyzzy (there are: hf4, hf5, vllm, sglang, llamacpp, "
                "gguf-metadata, megatron, mlx)\n");
   int status;

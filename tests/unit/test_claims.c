@@ -246,14 +246,14 @@ Test(claims, exact_numbers_and_relations__say_why_not) {
   for (size_t i = 0; i < RS_COUNT(why); i++) cr_expect_str_eq(found[i].why, why[i], "%s", found[i].why);
   cr_expect(found[2].held, "half of a unit is within its rounding");
   rs_claims_print(claims, found, &text);
-  cr_expect_not_null(strstr(rs_text_string(&text), "           0           0.5        +0.5  printed, agrees\n"), "%s",
+  cr_expect_not_null(strstr(rs_text_string(&text), "         0         0.5        +0.5  printed, agrees\n"), "%s",
                      rs_text_string(&text));
-  cr_expect_not_null(strstr(rs_text_string(&text), "           8      (--full)              printed, not run\n"), "%s",
+  cr_expect_not_null(strstr(rs_text_string(&text), "         8    (--full)              printed, not run\n"), "%s",
                      rs_text_string(&text));
   found[0].value = NAN; /* there was no file */
   rs_text_clear(&text);
   rs_claims_print(claims, found, &text);
-  cr_expect_not_null(strstr(rs_text_string(&text), "          8k             -              printed, DIFFERS\n"), "%s",
+  cr_expect_not_null(strstr(rs_text_string(&text), "        8k           -              printed, DIFFERS\n"), "%s",
                      rs_text_string(&text));
   found[2].left_out = true;
   rs_text_clear(&text);
@@ -303,13 +303,13 @@ Test(claims, tables__of_known_numbers__are_as_they_should_read) {
   strcpy(found[0].why, "because");
   found[2].value = 12.0001;
   rs_claims_print(claims, found, &text);
-  cr_expect_not_null(strstr(rs_text_string(&text), "printed, DIFFERS [1]\n    e.csv:2: because\n"), "%s",
+  cr_expect_not_null(strstr(rs_text_string(&text), "\n    e.csv:2: first: because\n"), "%s",
                      rs_text_string(&text));
   cr_expect_not_null(strstr(rs_text_string(&text), "\n  [1] note\n  [2] other\n  [3] 2 weights\n"));
-  cr_expect_not_null(strstr(rs_text_string(&text), "                 expected    reproduced  difference  verdict\n"
-                                                   "first                   4             3       -25 %  printed"),
+  cr_expect_not_null(strstr(rs_text_string(&text), "             expected  reproduced  difference  verdict\n"
+                                                   "first               4           3       -25 %  printed"),
                      "as wide as the longest key: %s", rs_text_string(&text));
-  cr_expect_not_null(strstr(rs_text_string(&text), "12       12.0001   < 0.001 %  derived"), "%s",
+  cr_expect_not_null(strstr(rs_text_string(&text), "12     12.0001   < 0.001 %  derived"), "%s",
                      rs_text_string(&text));
   rs_text_clear(&text);
   rs_claims_free(claims);
@@ -375,10 +375,10 @@ Test(claims, small_table__of_known_rows__is_as_it_should_read) {
   cr_assert_eq(pivot((rs_pivot_wanted){"method", asked, 1, "x<16", -1, RS_PIVOT_MARKDOWN}, &text, &err), RS_OK);
   cr_expect_str_eq(rs_text_string(&text), "| method | x |\n|---|---|\n| pi | 6 |\n| rope | 1.5 |\n");
   cr_assert_eq(pivot((rs_pivot_wanted){"length_tokens", asked, 2, "", 2, RS_PIVOT_PLAIN}, &text, &err), RS_OK);
-  cr_expect_str_eq(rs_text_string(&text), "length_tokens          x        far\n"
-                                          "32768                 16         -1\n"
-                                          "1024                 2.5          -\n"
-                                          "2048                   5          -\n");
+  cr_expect_str_eq(rs_text_string(&text), "length_tokens    x  far\n"
+                                          "32768           16   -1\n"
+                                          "1024           2.5    -\n"
+                                          "2048             5    -\n");
   rs_text_clear(&text);
 }
 

@@ -1,18 +1,74 @@
-/* Rounds: a sample of the ceiling, of the job, of the ceiling, of the job, and so on; then medians. */
+/* Which jobs are timed, and how: what the system's CPUs did less what this process did tells who else was at work;
+ * rounds are a sample of the ceiling, of the job, of the ceiling, of the job, and so on; then medians. */
 #include "bench.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static const rs_bench_family *const families[] = {
+    &rs_bench_ceilings, &rs_bench_decay, &rs_bench_statistics, &rs_bench_biases, &rs_bench_last_queries,
+    &rs_bench_sweep,    &rs_bench_train, &rs_bench_prefill,    &rs_bench_growth,
+};
+
+const rs_bench_family *const *rs_bench_families(size_t *count) {
+  *count = RS_COUNT(families);
+  return families;
+}
+
+static size_t all_jobs(void) {
+  size_t count = 0;
+  for (size_t f = 0; f < RS_COUNT(families); f++) count += families[f]->job_count;
+  return count;
+}
+
+static bool means(const char *name, const rs_bench_family *family, const rs_bench_job *job) {
+  return strcmp(name, family->name) == 0 || strcmp(name, job->name) == 0;
+}
+
+/* RS_INPUT for a name that means nothing. */
+static rs_status check_name(const char *name, rs_err *err) {
+  rs_nearest nearest = {.word = name};
+  bool known = false;
+  for (size_t f = 0; f < RS_COUNT(families); f++) {
+    rs_nearest_add(&nearest, families[f]->name);
+    for (size_t j = 0; j < families[f]->job_count; j++) {
+      known |= means(name, families[f], &families[f]->jobs[j]);
+      rs_nearest_add(&nearest, families[f]->jobs[j].name);
+    }
+  }
+  const char *near = rs_nearest_found(&nearest);
+  if (known) return RS_OK;
+  return near != NULL ? rs_fail(err, RS_INPUT, "no job %s (did you mean %s?)", name, near)
+                      : rs_fail(err, RS_INPUT, "no job %s (ropescope bench --list shows them)", name);
+}
+
+rs_status rs_bench_choose(const rs_bench_options *options, rs_bench_choice **chosen, size_t *count, rs_err *err) {
+  *chosen = NULL;
+  *count = 0;
+  for (size_t i = 0; i < options->name_count; i++) RS_TRY(check_name(options->names[i], err));
+  rs_bench_choice *list = rs_alloc(all_jobs(), sizeof *list, err);
+  if (list == NULL) return RS_MEMORY;
+  for (size_t f = 0; f < RS_COUNT(families); f++)
+    for (size_t j = 0; j < families[f]->job_count; j++) {
+      const rs_bench_job *job = &families[f]->jobs[j];
+      bool wanted = options->name_count == 0 && !families[f]->on_request;
+      for (size_t i = 0; i < options->name_count; i++) wanted |= means(options->names[i], families[f], job);
+      if (wanted) list[(*count)++] = (rs_bench_choice){families[f], job};
+    }
+  *chosen = list;
+  return RS_OK;
+}
 
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
-
-/* Timing, and who else was at work meanwhile: what the system's CPUs did less what this process did. */
 
 /* Others may have this share of the machine's CPUs before a sample counts as contended: a desktop at rest stays below,
  * a compiler on one of 16 cores does not. */
@@ -72,9 +128,6 @@ rs_status rs_sample_take(const rs_bench_family *family, void *state, double leas
 }
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
-
-#ifdef _OPENMP
-#endif
 
 /* A sample is at least this long: the system counts the time of others in ticks of 10 ms. */
 static const double least_seconds = 0.3, least_seconds_quick = 0.01;
@@ -257,28 +310,28 @@ static double five_digits(double value) {
   return places < 0 ? round(value / unit) * unit : round(value * unit) / unit;
 }
 
-static void put_row(const rs_bench_row *row, rs_text *csv) {
-  rs_csv_text(csv, row->job->name);
-  rs_csv_number(csv, (double)row->threads);
-  rs_csv_text(csv, row->isa);
-  rs_csv_number(csv, five_digits(row->seconds));
-  rs_csv_number(csv, five_digits(row->seconds_best));
-  rs_csv_number(csv, five_digits(row->rate));
-  rs_csv_text(csv, rs_limit_unit(row->job->limit));
-  rs_csv_text(csv, rs_limit_name(row->job->limit));
-  rs_csv_number(csv, five_digits(row->ceiling_rate));
-  rs_csv_number(csv, five_digits(row->fraction));
-  rs_csv_number(csv, five_digits(row->fraction_best));
-  rs_csv_number(csv, five_digits(row->nanoseconds));
-  rs_csv_text(csv, row->job->item);
-  rs_csv_number(csv, five_digits(row->others));
-  rs_csv_number(csv, (double)row->rounds);
-  rs_csv_number(csv, (double)row->contended);
-  rs_csv_end_row(csv);
-}
-
 void rs_bench_write(const rs_bench_row *rows, size_t count, rs_text *csv) {
-  rs_text_puts(csv, "job,threads,isa,seconds,seconds_best,rate,rate_unit,ceiling,ceiling_rate,fraction,fraction_best,"
-                    "nanoseconds_per_item,item,others_cpus,rounds,rounds_contended\n");
-  for (size_t i = 0; i < count; i++) put_row(&rows[i], csv);
+  static const rs_doc_column columns[] = {
+      {.key = "job"},          {.key = "threads"},     {.key = "isa"},           {.key = "seconds"},
+      {.key = "seconds_best"}, {.key = "rate"},        {.key = "rate_unit"},     {.key = "ceiling"},
+      {.key = "ceiling_rate"}, {.key = "fraction"},    {.key = "fraction_best"}, {.key = "nanoseconds_per_item"},
+      {.key = "item"},         {.key = "others_cpus"}, {.key = "rounds"},        {.key = "rounds_contended"}};
+  rs_arena arena = {0};
+  rs_doc *doc = rs_doc_new(&arena, RS_DOC_ARRAY);
+  for (size_t i = 0; i < count; i++) {
+    const rs_bench_row *row = &rows[i];
+    rs_doc_put(
+        rs_doc_add(doc, NULL, RS_DOC_OBJECT), DOC_WORDS("job", row->job->name), DOC_NUMBER("threads", row->threads),
+        DOC_WORDS("isa", row->isa), DOC_NUMBER("seconds", five_digits(row->seconds)),
+        DOC_NUMBER("seconds_best", five_digits(row->seconds_best)), DOC_NUMBER("rate", five_digits(row->rate)),
+        DOC_WORDS("rate_unit", rs_limit_unit(row->job->limit)), DOC_WORDS("ceiling", rs_limit_name(row->job->limit)),
+        DOC_NUMBER("ceiling_rate", five_digits(row->ceiling_rate)), DOC_NUMBER("fraction", five_digits(row->fraction)),
+        DOC_NUMBER("fraction_best", five_digits(row->fraction_best)),
+        DOC_NUMBER("nanoseconds_per_item", five_digits(row->nanoseconds)), DOC_WORDS("item", row->job->item),
+        DOC_NUMBER("others_cpus", five_digits(row->others)), DOC_NUMBER("rounds", row->rounds),
+        DOC_NUMBER("rounds_contended", row->contended));
+  }
+  rs_doc_csv(doc, columns, RS_COUNT(columns), csv);
+  csv->failed |= arena.failed;
+  rs_arena_clear(&arena);
 }

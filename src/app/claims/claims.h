@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "io/io.h"
 
-/* ---- reductions -------------------------------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------------------------------ */
 
 /* Reductions of the rows that were selected to one number. */
 
@@ -44,11 +44,11 @@ void rs_sample_clear(rs_sample *sample);
 /* The number, unless `value` is NULL; changes the sample. RS_INPUT where its rows have none. */
 rs_status rs_sample_reduce(rs_sample *sample, const rs_reduction *reduction, double *value, rs_err *err);
 
-/* ---- claims ------------------------------------------------------------------------------------------------------ */
+/* ---- claims ---------------------------------------------------------------------------------------------------- */
 
 /* The parts of reading and judging claims. */
 
-/* ---- bounds ------------------------------------------------------------------------------------------------------ */
+/* ---- expected.c -------------------------------------------------------------------------------------------------- */
 
 /* Reads "4.3e3" or "<=0.434"; the tolerance is what rounding to the digits written leaves. An empty text is an unstated
  * bound. RS_INPUT with the reason. */
@@ -67,15 +67,13 @@ bool rs_relation_holds(rs_relation relation, double order);
 /* A number, also as "8k" and "1M". */
 bool rs_quantity_read(const char *text, double *value);
 
-/* ---- expected.csv ------------------------------------------------------------------------------------------------ */
-
 /* (RS_ORIGINS) the words of expected.csv. */
 extern const char *const rs_origin_words[];
 
 /* Whether what a run comes to must not be what was claimed. */
 bool rs_claim_contradicts(const rs_claim *claim);
 
-/* ---- selection --------------------------------------------------------------------------------------------------- */
+/* ---- select.c ---------------------------------------------------------------------------------------------------- */
 
 /* The rows that hold this very word in a column; it is borrowed. */
 typedef struct rs_line {
@@ -97,15 +95,13 @@ rs_status rs_column_find(const rs_table *table, const char *name, int *column, r
 /* Whether `column` and `where` are well formed, whatever the table. */
 rs_status rs_select_check(const char *column, const char *where, rs_err *err);
 
-/* ---- facts ------------------------------------------------------------------------------------------------------- */
+/* ---- check.c ----------------------------------------------------------------------------------------------------- */
 
 /* Joins published numbers to what a run wrote, where there are any: the CSV file beside the expected.csv called
  * `claims` that is named as the config which `file` ("STEM/summary") is of. A row of it belongs to the rows of the run
  * with the same words in all columns that both have; its other columns become columns of *run, empty elsewhere.
  * RS_INPUT for a row that belongs to none, or to one that has another; RS_IO, RS_MEMORY. */
 rs_status rs_facts_join(const char *claims, const char *file, rs_table **run, rs_err *err);
-
-/* ---- ranks ------------------------------------------------------------------------------------------------------- */
 
 /* Spearman's rank correlation of `count` pairs, in [-1, 1]; equal numbers share the mean of their ranks. RS_INPUT for
  * fewer than three pairs, or where all y or all x are equal; RS_MEMORY. */
@@ -114,10 +110,5 @@ rs_status rs_rank_correlation(const double *y, const double *x, size_t count, do
 /* The share of permutations of y that correlate with x as strongly, either way, as y itself does: (1 + those) / 10000
  * of 9999 that are drawn, the same ones every time. The same errors. */
 rs_status rs_rank_correlation_p(const double *y, const double *x, size_t count, double *p, rs_err *err);
-
-/* ---- report ------------------------------------------------------------------------------------------------------ */
-
-/* Adds the words of one cell of a Markdown table, in which a '|' would end it. */
-void rs_markdown_cell(rs_text *text, const char *cell);
 
 #endif

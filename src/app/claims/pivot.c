@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER = 32, WORDS = 512 };
+enum { WORDS = 512 };
 
 /* "found: mean(needle_win_rate) where length_tokens=128k", taken apart. */
 typedef struct question {
@@ -112,106 +112,61 @@ static void sort_lines(pivot *p) {
   }
 }
 
-/* ---- text -------------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
-static void format(double number, char out[NUMBER]) {
-  snprintf(out, NUMBER, isnan(number) ? "-" : "%.3g", number);
-}
-
-static void put_markdown(const pivot *p, rs_text *text) {
-  char number[NUMBER];
-  size_t line = text->length;
-  rs_text_printf(text, "| %s |", p->wanted->lines);
-  for (size_t i = 0; i < p->wanted->count; i++) {
-    rs_text_puts(text, " ");
-    rs_markdown_cell(text, p->questions[i].title);
-    rs_text_puts(text, " |");
-  }
-  rs_text_end_line(text, line);
-  rs_text_puts(text, "|---|");
-  for (size_t i = 0; i < p->wanted->count; i++) rs_text_puts(text, "---|");
-  rs_text_puts(text, "\n");
+/* A list of objects, a line each; columns (1 + wanted->count). */
+static rs_doc *fill(const pivot *p, rs_doc_column *columns, rs_arena *arena) {
+  rs_doc *rows = rs_doc_new(arena, RS_DOC_ARRAY);
+  columns[0] = (rs_doc_column){.key = p->wanted->lines, .title = p->wanted->lines};
+  for (size_t i = 0; i < p->wanted->count; i++)
+    columns[1 + i] = (rs_doc_column){
+        .key = p->questions[i].title, .title = p->questions[i].title, .none = "-", .digits = 3, .right = true};
   for (size_t k = 0; k < p->lines; k++) {
-    line = text->length;
-    rs_text_puts(text, "| ");
-    rs_markdown_cell(text, p->words[p->order[k]].word);
-    rs_text_puts(text, " |");
-    for (size_t i = 0; i < p->wanted->count; i++) {
-      format(p->numbers[p->order[k] * p->wanted->count + i], number);
-      rs_text_printf(text, " %s |", number);
-    }
-    rs_text_end_line(text, line);
-  }
-}
-
-static void put_plain(const pivot *p, rs_text *text) {
-  char number[NUMBER];
-  int first = (int)strlen(p->wanted->lines);
-  for (size_t k = 0; k < p->lines; k++)
-    if ((int)strlen(p->words[k].word) > first) first = (int)strlen(p->words[k].word);
-  size_t line = text->length;
-  rs_text_printf(text, "%-*s", first, p->wanted->lines);
-  for (size_t i = 0; i < p->wanted->count; i++) rs_text_printf(text, "  %9s", p->questions[i].title);
-  rs_text_end_line(text, line);
-  for (size_t k = 0; k < p->lines; k++) {
-    line = text->length;
-    rs_text_printf(text, "%-*s", first, p->words[p->order[k]].word);
-    for (size_t i = 0; i < p->wanted->count; i++) {
-      int title = (int)strlen(p->questions[i].title);
-      format(p->numbers[p->order[k] * p->wanted->count + i], number);
-      rs_text_printf(text, "  %*s", title > 9 ? title : 9, number);
-    }
-    rs_text_end_line(text, line);
-  }
-}
-
-/* A list of objects, a line each. */
-static void put_json(const pivot *p, rs_text *text) {
-  rs_json json = {.text = text};
-  rs_json_array(&json, NULL);
-  for (size_t k = 0; k < p->lines; k++) {
-    rs_json_object(&json, NULL);
-    rs_json_string(&json, p->wanted->lines, p->words[p->order[k]].word);
+    rs_doc *row = rs_doc_add(rows, NULL, RS_DOC_OBJECT);
+    rs_doc_put(row, DOC_WORDS(p->wanted->lines, p->words[p->order[k]].word));
     for (size_t i = 0; i < p->wanted->count; i++)
-      rs_json_number(&json, p->questions[i].title, p->numbers[p->order[k] * p->wanted->count + i]);
-    rs_json_end(&json);
+      rs_doc_put(row, DOC_NUMBER(p->questions[i].title, p->numbers[p->order[k] * p->wanted->count + i]));
   }
-  rs_json_end(&json);
+  return rows;
 }
 
-static rs_status make(pivot *p, rs_text *text, rs_err *err) {
+static rs_status make(pivot *p, rs_arena *arena, rs_text *text, rs_err *err) {
   size_t rows = p->table->rows, count = p->wanted->count;
   if ((size_t)labs(p->wanted->sort) > count)
     return rs_fail(err, RS_INPUT, "sort: there are %zu columns of numbers", count);
-  p->questions = rs_alloc(count, sizeof *p->questions, err);
-  p->words = rs_alloc(rows, sizeof *p->words, err);
-  p->order = rs_alloc(rows, sizeof *p->order, err);
-  if (p->questions == NULL || p->words == NULL || p->order == NULL) return RS_MEMORY;
+  p->questions = rs_arena_take(arena, count, sizeof *p->questions);
+  p->words = rs_arena_take(arena, rows, sizeof *p->words);
+  p->order = rs_arena_take(arena, rows, sizeof *p->order);
+  rs_doc_column *columns = rs_arena_take(arena, 1 + count, sizeof *columns);
+  RS_TRY(rs_arena_check(arena, err));
   RS_TRY(read_questions(p, err));
   RS_TRY(read_words(p, err));
-  p->numbers = rs_alloc(p->lines * count, sizeof *p->numbers, err);
-  if (p->numbers == NULL) return RS_MEMORY;
+  p->numbers = rs_arena_take(arena, p->lines * count, sizeof *p->numbers);
+  RS_TRY(rs_arena_check(arena, err));
   RS_TRY(read_numbers(p, err));
   sort_lines(p);
-  static void (*const put[])(const pivot *, rs_text *) = {
-      [RS_PIVOT_PLAIN] = put_plain, [RS_PIVOT_MARKDOWN] = put_markdown, [RS_PIVOT_JSON] = put_json};
-  put[p->wanted->form](p, text);
+  const rs_doc *doc = fill(p, columns, arena);
+  RS_TRY(rs_arena_check(arena, err));
+  if (p->wanted->form == RS_PIVOT_JSON)
+    rs_doc_json(doc, text);
+  else if (p->wanted->form == RS_PIVOT_MARKDOWN)
+    rs_doc_markdown(doc, columns, 1 + count, text);
+  else
+    rs_doc_table(doc, columns, 1 + count, 0, text);
   return rs_text_check(text, err);
 }
 
 rs_status rs_pivot(const char *file, const rs_pivot_wanted *wanted, rs_text *text, rs_err *err) {
   char *csv = NULL;
   size_t length;
+  rs_arena arena = {0};
   rs_table *table = NULL;
   pivot p = {.wanted = wanted};
   rs_status status = rs_results_read(file, RS_LARGEST_TABLE, &csv, &length, err);
   if (status == RS_OK) status = rs_csv_read(csv, length, file, &table, err);
   p.table = table;
-  if (status == RS_OK) status = make(&p, text, err);
-  free(p.questions);
-  free(p.words);
-  free(p.numbers);
-  free(p.order);
+  if (status == RS_OK) status = make(&p, &arena, text, err);
+  rs_arena_clear(&arena);
   rs_table_free(table);
   free(csv);
   return status;

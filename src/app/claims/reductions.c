@@ -1,4 +1,5 @@
-/* One number of the rows that were selected. */
+/* One number of the rows that were selected; among them Spearman's rank correlation, and how often chance makes one as
+ * strong. */
 #include "claims.h"
 
 #include <gsl/gsl_fit.h>
@@ -10,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- ranks ------------------------------------------------------------------------------------------------------- */
-
-/* Spearman's rank correlation, and how often chance makes one as strong. */
+/* ---- rank correlation -------------------------------------------------------------------------------------------- */
 
 enum { PERMUTATIONS = 9999, LEAST_PAIRS = 3 };
 
@@ -91,8 +90,6 @@ rs_status rs_rank_correlation_p(const double *y, const double *x, size_t count, 
   free(ranks_x);
   return status;
 }
-
-/* ---- reductions -------------------------------------------------------------------------------------------------- */
 
 /* ---- reductions -------------------------------------------------------------------------------------------------- */
 

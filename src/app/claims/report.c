@@ -2,38 +2,23 @@
 #include "claims.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-enum { NUMBER = 32 };
 
 /* Relative: what sums and logarithms in doubles leave of a number that is met exactly, and what need not be told. */
 static const double ROUNDING_NOISE = 1e-12, NEXT_TO_NOTHING = 1e-5;
 
-static const char *or_dash(const char *text) {
-  return *text != '\0' ? text : "-";
-}
-
-static void format_value(const rs_claim_result *finding, char out[NUMBER]) {
-  if (isnan(finding->value))
-    snprintf(out, NUMBER, "%s", finding->left_out ? "(--full)" : "-");
-  else
-    snprintf(out, NUMBER, "%.6g", finding->value);
-}
-
 /* Relative where that means something; nothing beside a relation. */
-static void format_difference(const rs_claim *claim, const rs_claim_result *finding, char out[NUMBER]) {
-  double difference = finding->value - claim->claimed.number;
-  out[0] = '\0';
+static void put_difference(rs_text *text, const rs_claim *claim, const rs_claim_result *finding) {
+  double wanted = claim->claimed.number, difference = finding->value - wanted;
   if (!claim->claimed.stated || claim->claimed.relation != RS_EQUAL || isnan(difference)) return;
-  if (fabs(difference) <= ROUNDING_NOISE * fabs(claim->claimed.number))
-    snprintf(out, NUMBER, "0");
-  else if (claim->claimed.number == 0)
-    snprintf(out, NUMBER, "%+.2g", difference);
-  else if (finding->held && fabs(difference) < NEXT_TO_NOTHING * fabs(claim->claimed.number))
-    snprintf(out, NUMBER, "< 0.001 %%");
+  if (fabs(difference) <= ROUNDING_NOISE * fabs(wanted))
+    rs_text_puts(text, "0");
+  else if (wanted == 0)
+    rs_text_printf(text, "%+.2g", difference);
+  else if (finding->held && fabs(difference) < NEXT_TO_NOTHING * fabs(wanted))
+    rs_text_puts(text, "< 0.001 %");
   else
-    snprintf(out, NUMBER, "%+.2g %%", 100 * difference / fabs(claim->claimed.number));
+    rs_text_printf(text, "%+.2g %%", 100 * difference / fabs(wanted));
 }
 
 static const char *const verdicts[RS_VERDICTS] = {[RS_NO_VERDICT] = "",
@@ -82,120 +67,105 @@ static size_t note_number(const listing *list, size_t claim) {
   return number;
 }
 
-/* Columns that the longest key takes. */
-static int key_width(const rs_claims *claims) {
-  size_t width = 0;
-  for (size_t i = 0; i < claims->count; i++) {
-    size_t length = strlen(claims->items[i].key);
-    if (length > width) width = length;
+/* The rows that are shown; *hidden: how many are not. Where nothing is expected there is nothing to compare with. */
+static rs_doc *rows_of(const listing *list, bool compared, const char *note_form, rs_arena *arena, size_t *hidden) {
+  rs_doc *rows = rs_doc_new(arena, RS_DOC_ARRAY);
+  *hidden = 0;
+  for (size_t i = 0; i < list->claims->count; i++) {
+    const rs_claim *claim = &list->claims->items[i];
+    const rs_claim_result *finding = &list->findings[i];
+    rs_text key = {0}, value = {0}, difference = {0}, verdict = {0};
+    size_t note = note_number(list, i);
+    *hidden += !is_shown(list, i);
+    if (!is_shown(list, i)) continue;
+    rs_text_puts(&key, claim->key);
+    put_difference(&difference, claim, finding);
+    put_verdict(&verdict, claim, finding);
+    if (note > 0) rs_text_printf(list->whole ? &verdict : &key, note_form, note);
+    if (isnan(finding->value))
+      rs_text_puts(&value, finding->left_out ? "(--full)" : "-");
+    else
+      rs_text_printf(&value, "%.6g%s", finding->value, compared || finding->held ? "" : " DIFFERS");
+    rs_doc_put(rs_doc_add(rows, NULL, RS_DOC_OBJECT), DOC_WORDS("key", rs_doc_keep(rows, &key)),
+               DOC_WORDS("expected", claim->expected), DOC_WORDS("reproduced", rs_doc_keep(rows, &value)),
+               DOC_WORDS("difference", rs_doc_keep(rows, &difference)),
+               DOC_WORDS("verdict", rs_doc_keep(rows, &verdict)), DOC_WORDS("source", claim->source));
   }
-  return (int)width;
+  return rows;
+}
+
+static void put_notes(rs_text *text, const listing *list, const char *before, const char *form) {
+  for (size_t i = 0; i < list->claims->count; i++) {
+    if (!is_first(list, i)) continue;
+    rs_text_puts(text, before);
+    size_t line = text->length;
+    rs_text_printf(text, form, note_number(list, i));
+    rs_text_puts(text, list->claims->items[i].note);
+    rs_text_end_line(text, line);
+  }
 }
 
 void rs_claims_print(const rs_claims *claims, const rs_claim_result *findings, rs_text *text) {
-  char value[NUMBER], difference[NUMBER];
-  int width = key_width(claims);
+  static const rs_doc_column columns[] = {{.key = "key", .title = ""},
+                                          {.key = "expected", .title = "expected", .none = "-", .right = true},
+                                          {.key = "reproduced", .title = "reproduced", .right = true},
+                                          {.key = "difference", .title = "difference", .right = true},
+                                          {.key = "verdict", .title = "verdict"}};
   const listing list = {claims, findings, true};
-  rs_text_printf(text, "%-*s  %12s  %12s  %10s  %s\n", width, "", "expected", "reproduced", "difference", "verdict");
-  for (size_t i = 0; i < claims->count; i++) {
-    const rs_claim *claim = &claims->items[i];
-    size_t note = note_number(&list, i);
-    format_value(&findings[i], value);
-    format_difference(claim, &findings[i], difference);
-    size_t line = text->length;
-    rs_text_printf(text, "%-*s  %12s  %12s  %10s  ", width, claim->key, or_dash(claim->expected), value, difference);
-    put_verdict(text, claim, &findings[i]);
-    if (note > 0) rs_text_printf(text, " [%zu]", note);
-    rs_text_end_line(text, line);
-    if (findings[i].why[0] != '\0') rs_text_line(text, "    %s:%zu: %s", claims->name, claim->line, findings[i].why);
-  }
+  rs_arena arena = {0};
+  size_t hidden;
+  rs_doc_table(rows_of(&list, true, " [%zu]", &arena, &hidden), columns, RS_COUNT(columns), 0, text);
   for (size_t i = 0; i < claims->count; i++)
-    if (is_first(&list, i)) rs_text_line(text, "  [%zu] %s", note_number(&list, i), claims->items[i].note);
+    if (findings[i].why[0] != '\0')
+      rs_text_line(text, "    %s:%zu: %s: %s", claims->name, claims->items[i].line, claims->items[i].key,
+                   findings[i].why);
+  put_notes(text, &list, "", "  [%zu] ");
+  text->failed |= arena.failed;
+  rs_arena_clear(&arena);
 }
 
-void rs_markdown_cell(rs_text *text, const char *cell) {
-  for (; *cell != '\0'; cell++) {
-    if (*cell == '|') rs_text_puts(text, "\\");
-    rs_text_add(text, cell, 1);
-  }
-}
-
-static bool any_expected(const rs_claims *claims) {
-  for (size_t i = 0; i < claims->count; i++)
-    if (claims->items[i].claimed.stated) return true;
-  return false;
-}
-
-static void put_name(rs_text *text, const listing *list, size_t i) {
-  size_t note = note_number(list, i), name = text->length;
-  rs_text_puts(text, "| ");
-  rs_markdown_cell(text, list->claims->items[i].key);
-  if (note > 0) rs_text_printf(text, " (%zu)", note);
-  rs_text_spell(text, name, "");
-}
-
-static void put_comparison(rs_text *text, const rs_claim *claim, const rs_claim_result *finding) {
-  char value[NUMBER], difference[NUMBER];
-  size_t line = text->length;
-  format_value(finding, value);
-  format_difference(claim, finding, difference);
-  rs_text_printf(text, " | %s | %s | %s | ", claim->expected, value, difference);
-  put_verdict(text, claim, finding);
-  rs_text_puts(text, " | ");
-  rs_markdown_cell(text, claim->source);
-  rs_text_puts(text, " |");
-  rs_text_end_line(text, line);
-}
-
-static void put_value(rs_text *text, const rs_claim_result *finding) {
-  char value[NUMBER];
-  format_value(finding, value);
-  rs_text_printf(text, " | %s%s |\n", value, finding->held ? "" : " DIFFERS");
-}
-
-/* Where nothing is expected there is nothing to compare with. */
 void rs_claims_markdown(const rs_claims *claims, const rs_claim_result *findings, rs_text *text) {
-  bool compared = any_expected(claims);
+  static const rs_doc_column comparison[] = {{.key = "key", .title = ""},
+                                             {.key = "expected", .title = "expected"},
+                                             {.key = "reproduced", .title = "reproduced"},
+                                             {.key = "difference", .title = "difference"},
+                                             {.key = "verdict", .title = "verdict"},
+                                             {.key = "source", .title = "source"}};
+  static const rs_doc_column found[] = {{.key = "key", .title = ""}, {.key = "reproduced", .title = "found here"}};
   const listing list = {claims, findings, false};
-  size_t hidden = 0;
-  rs_text_puts(text, compared
-                         ? "| | expected | reproduced | difference | verdict | source |\n|---|---|---|---|---|---|\n"
-                         : "| | found here |\n|---|---|\n");
-  for (size_t i = 0; i < claims->count; i++) {
-    hidden += !is_shown(&list, i);
-    if (!is_shown(&list, i)) continue;
-    put_name(text, &list, i);
-    if (compared)
-      put_comparison(text, &claims->items[i], &findings[i]);
-    else
-      put_value(text, &findings[i]);
-  }
-  for (size_t i = 0; i < claims->count; i++)
-    if (is_first(&list, i)) {
-      rs_text_puts(text, "\n");
-      rs_text_line(text, "(%zu) %s", note_number(&list, i), claims->items[i].note);
-    }
+  bool compared = false;
+  rs_arena arena = {0};
+  size_t hidden;
+  for (size_t i = 0; i < claims->count; i++) compared |= claims->items[i].claimed.stated;
+  const rs_doc *rows = rows_of(&list, compared, " (%zu)", &arena, &hidden);
+  rs_doc_markdown(rows, compared ? comparison : found, compared ? RS_COUNT(comparison) : RS_COUNT(found), text);
+  put_notes(text, &list, "\n", "(%zu) ");
   if (hidden > 0)
     rs_text_printf(text, "\n%zu more %s of a whole run (`--full`).\n", hidden,
                    hidden == 1 ? "number is" : "numbers are");
+  text->failed |= arena.failed;
+  rs_arena_clear(&arena);
 }
 
 void rs_claims_csv(const rs_claims *claims, const rs_claim_result *findings, rs_text *text) {
-  static const char *const header[] = {"key", "expected", "reproduced", "origin", "verdict", "held", "source", "note"};
-  for (size_t c = 0; c < RS_COUNT(header); c++) rs_csv_text(text, header[c]);
-  rs_csv_end_row(text);
+  static const rs_doc_column columns[] = {{.key = "key"},    {.key = "expected"}, {.key = "reproduced"},
+                                          {.key = "origin"}, {.key = "verdict"},  {.key = "held"},
+                                          {.key = "source"}, {.key = "note"}};
+  rs_arena arena = {0};
+  rs_doc *rows = rs_doc_new(&arena, RS_DOC_ARRAY);
   for (size_t i = 0; i < claims->count; i++) {
     const rs_claim *claim = &claims->items[i];
-    rs_csv_text(text, claim->key);
-    rs_csv_text(text, claim->expected);
-    rs_csv_number(text, findings[i].value);
-    rs_csv_text(text, rs_origin_words[claim->origin]);
-    rs_csv_text(text, verdicts[claim->verdict]);
-    rs_csv_text(text, findings[i].left_out ? "not run" : findings[i].held ? "yes" : "no");
-    rs_csv_text(text, claim->source);
-    rs_csv_text(text, claim->note);
-    rs_csv_end_row(text);
+    rs_doc_put(rs_doc_add(rows, NULL, RS_DOC_OBJECT), DOC_WORDS("key", claim->key),
+               DOC_WORDS("expected", claim->expected), DOC_NUMBER("reproduced", findings[i].value),
+               DOC_WORDS("origin", rs_origin_words[claim->origin]), DOC_WORDS("verdict", verdicts[claim->verdict]),
+               DOC_WORDS("held", findings[i].left_out ? "not run"
+                                 : findings[i].held   ? "yes"
+                                                      : "no"),
+               DOC_WORDS("source", claim->source), DOC_WORDS("note", claim->note));
   }
+  rs_doc_csv(rows, columns, RS_COUNT(columns), text);
+  text->failed |= arena.failed;
+  rs_arena_clear(&arena);
 }
 
 /* ---- how many came out how --------------------------------------------------------------------------------------- */

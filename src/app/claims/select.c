@@ -1,4 +1,5 @@
-/* One number out of a CSV file: rows by conditions, then a column or a reduction of one. */
+/* Numbers as people print them, and one number out of a CSV file: rows by conditions, then a column or a reduction of
+ * one. */
 #include "claims.h"
 
 #include <ctype.h>
@@ -6,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- bounds ------------------------------------------------------------------------------------------------------ */
-
-/* Numbers as people print them: "4.3e3" says 4300, give or take 50. */
+/* ---- bounds: "4.3e3" says 4300, give or take 50 ------------------------------------------------------------------ */
 
 /* Rounding moves a number by half a unit of its last digit; the rest is for one that sits at the edge and falls to the
  * other side on another machine. Whole numbers stay exact. */

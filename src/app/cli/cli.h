@@ -3,6 +3,7 @@
 #define ROPESCOPE_APP_CLI_CLI_H
 
 #include "advice/advice.h"
+#include "app/app.h"
 #include "run/run.h"
 
 /* ---- cli ------------------------------------------------------------------------------------------------------- */
@@ -40,25 +41,25 @@ typedef struct cli_options {
 /* Numbers of the commands, in the order of the help. */
 enum {
   CLI_RUN,
-  CLI_MERGE,
   CLI_PLAN,
-  CLI_LIST,
-  CLI_SHOW,
   CLI_PLOT,
   CLI_REPORT,
-  CLI_TABLE,
-  CLI_VERIFY,
-  CLI_REPRODUCE,
-  CLI_CHECK,
-  CLI_CONVERT,
-  CLI_EXPLAIN,
   CLI_EXPLORE,
+  CLI_TABLE,
+  CLI_CHECK,
+  CLI_EXPLAIN,
   CLI_COMPARE,
+  CLI_CONVERT,
   CLI_SOLVE,
   CLI_LOGITS,
+  CLI_LIST,
+  CLI_SHOW,
+  CLI_HELP,
+  CLI_REPRODUCE,
+  CLI_VERIFY,
+  CLI_MERGE,
   CLI_BENCH,
   CLI_VERSION,
-  CLI_HELP,
   CLI_COMMANDS
 };
 
@@ -67,6 +68,7 @@ typedef struct cli_command {
   const char *details; /* more sentences, each line ended; "" */
   const char *examples[2];
   size_t most_arguments;
+  const char *group; /* what it and those behind it are for, of the first of a group */
 } cli_command;
 
 extern const cli_command cli_commands[CLI_COMMANDS];
@@ -106,8 +108,36 @@ int cli_manual(int command);
 /* What may stand in the place of the last of some words behind "ropescope", for completion. Returns an exit status. */
 int cli_complete(size_t count, char **words);
 
-/* Name `index` of a list of `ropescope list` ("methods"), or of the lists themselves (""); NULL past the last. */
-const char *cli_list_name(const char *list, size_t index);
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
+
+enum {
+  CLI_METHODS,
+  CLI_KINDS,
+  CLI_SOURCES,
+  CLI_TASKS,
+  CLI_CHECKPOINT,
+  CLI_METRICS,
+  CLI_MODELS,
+  CLI_ARCHITECTURES,
+  CLI_DIALECTS,
+  CLI_FINDINGS,
+  CLI_ENGINES,
+  CLI_LISTS
+};
+
+/* The lists of `ropescope list`, NULL behind the last. */
+extern const char *const cli_list_words[];
+
+/* The name of entry `i` of a list; NULL past the last. */
+const char *cli_list_name(size_t list, size_t i);
+
+/* Adds an entry to an array. */
+void list_add(rs_doc *in, size_t list, size_t i);
+
+/* Adds the parameters that a method has and another (NULL: none) has not, or gives another default; and how
+ * implementations differ from it, those that differ so from every rotary method only where `general`. */
+void list_add_params(rs_doc *in, const char *key, const rs_method *method, const rs_method *without);
+void list_add_dialects(rs_doc *in, const char *key, const rs_method *method, bool general);
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
@@ -149,24 +179,26 @@ rs_status cli_split_names(const cli_list *lists, char **words, const char ***nam
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 /* Messages on stderr, made as by rs_message; the format "%s" hands on an error's message, which keeps its lines:
- * "ropescope: ...". */
-void cli_error(const char *format, ...) RS_PRINTF(1, 2);
+ * "ropescope: ...". cli_error returns CLI_USAGE. */
+int cli_error(const char *format, ...) RS_PRINTF(1, 2);
 void cli_note(const cli_options *options, const char *format, ...) RS_PRINTF(2, 3);
 
 /* Says what failed (with every problem of a config) and returns the exit status for it. */
 int cli_fail(rs_status status, const rs_problems *problems, const rs_err *err);
 
-/* Adds words that go on lines of at most `width` characters: the first line has `column` of them already, the others
- * begin with `indent` spaces. */
-void cli_wrap(rs_text *text, size_t column, size_t indent, size_t width, const char *words);
-
 /* What stdout is for: people, whose terminal acts on control characters; or programs, which read CSV, JSON and the like
  * byte by byte. */
 typedef enum cli_form { CLI_TEXT, CLI_DATA } cli_form;
 
-/* Writes text to stdout, CLI_TEXT spelled as by rs_text_spell, and empties it. False after a message when stdout takes
- * no more. */
-bool cli_put(rs_text *text, cli_form form);
+/* Writes text to stdout, CLI_TEXT spelled as by rs_text_spell, and empties it. Returns an exit status: CLI_FAILED after
+ * a message when stdout takes no more. */
+int cli_put(rs_text *text, cli_form form);
+
+/* The same where all went well; else says what failed. */
+int cli_answer(rs_status status, const rs_err *err, rs_text *text, cli_form form);
+
+/* A recipe as text that lives as long as the tree. */
+const char *cli_recipe(rs_doc *in, const rs_recipe *recipe);
 
 /* What was guessed of a file, as a warning. */
 void cli_note_doubt(const cli_options *options, const rs_profile *profile);
@@ -193,12 +225,9 @@ void cli_table_text(cli_table *table, const char *text);
 void cli_table_number(cli_table *table, double number); /* NaN: an empty field, null */
 void cli_table_end_row(cli_table *table);
 
-/* Writes a kept table as an object of columns, each a list; empty texts are null. RS_MEMORY. */
-rs_status cli_table_json(const cli_table *table, const char *key, rs_json *json, rs_err *err);
+/* Adds a kept table as an object of columns, each a list; empty texts are null. */
+void cli_table_add(const cli_table *table, const char *key, rs_doc *in);
 void cli_table_clear(cli_table *table);
-
-/* Whether threads have stacks that are large enough. Returns an exit status, after a message. */
-int cli_check_stacks(void);
 
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
@@ -249,14 +278,6 @@ int cli_end_run(const cli_options *options, const rs_experiment *experiment, con
  * exit status, after a message. */
 int cli_check_folder(const cli_options *options, const rs_experiment *experiment, const char *directory);
 
-/* From catch to release an interrupt or a request to end is noted, and told of on stderr unless `quiet`, so that a run
- * can end with what is done; the second one ends the program. */
-void cli_catch_signals(bool quiet);
-void cli_release_signals(void);
-
-/* The signal that was noted; 0: none. Who asks is taken to act on it. From any thread. */
-int cli_signal(void);
-
 /* From begin to end the seconds that a command takes are shown on a terminal. What says a word ends it. From the main
  * thread. */
 void cli_clock_begin(const char *name);
@@ -288,27 +309,6 @@ void cli_training(const rs_training_report *report, char out[CLI_DOING]);
 /* "1:23" (hours and minutes, rounded up), or "under a minute". */
 void cli_duration(double seconds, char out[CLI_DURATION]);
 
-/* ---- complete -------------------------------------------------------------------------------------------------- */
-
-/* What may stand in the place of a word that is being typed. */
-
-typedef struct cli_completion {
-  int command;
-  const char *arguments[CLI_WORDS]; /* before the word */
-  size_t argument_count;
-  bool of_models;      /* --hf stands before it */
-  const char *before;  /* what every candidate begins with: "--model=", "rope," */
-  size_t before_count; /* its characters */
-  const char *part;    /* what is typed behind that */
-  rs_text out;
-} cli_completion;
-
-/* Adds a word that begins as what is typed, and what is said of it, or NULL. */
-void cli_candidate(cli_completion *c, const char *word, const char *summary);
-
-/* Adds what a value of this name may be ("PRESET"), as the option or command called `owner` has it. */
-void cli_complete_value(cli_completion *c, const char *owner, const char *value, size_t length);
-
 /* ---- conversion ------------------------------------------------------------------------------------------------ */
 
 /* What convert and solve setting print of a conversion. */
@@ -316,17 +316,75 @@ void cli_complete_value(cli_completion *c, const char *owner, const char *value,
 /* The fragment, or the arguments as a shell reads them, with a new line. */
 void cli_put_conversion(const rs_conversion *conversion, rs_text *text);
 
-/* An object under `key` (NULL: at the top, or in an array) with whom it is for, the fragment or arguments, and notes.
- */
-rs_status cli_json_conversion(rs_json *json, const char *key, const char *to, const rs_conversion *conversion,
-                              rs_err *err);
+/* Adds whom it is for, the fragment or arguments, and notes. */
+rs_status cli_add_conversion(rs_doc *in, const char *to, const rs_conversion *conversion, rs_err *err);
 
-/* ---- explain --------------------------------------------------------------------------------------------------- */
+/* ---- check ------------------------------------------------------------------------------------------------------- */
 
-/* What `ropescope explain` says of models whose positions turn nothing. */
+/* One file. */
+typedef struct checked_file {
+  char *name;    /* as it was named; a folder's is that of its config.json. Owned. */
+  char *message; /* why it could not be read; NULL: it could. Owned. */
+  rs_findings findings;
+  size_t ignored;       /* findings that --ignore took away */
+  rs_portrait portrait; /* of what it says, where `portrayed` */
+  bool portrayed;
+} checked_file;
 
-/* Sentences, or JSON, on a length in tokens. RS_MEMORY. */
-rs_status explain_put_unturned(const rs_portrait *portrait, size_t length, bool json, rs_text *text, rs_err *err);
+typedef struct checked_files {
+  checked_file *items; /* (count,) */
+  size_t count;
+} checked_files;
+
+void check_put_text(const checked_files *files, rs_text *text);
+void check_put_github(const checked_files *files, rs_text *text);
+rs_doc *check_json(const checked_files *files, rs_arena *arena);
+rs_doc *check_sarif(const checked_files *files, rs_arena *arena);
+
+/* ---- compare ----------------------------------------------------------------------------------------------------- */
+
+/* The two sides and what came of comparing them. */
+typedef struct outcome {
+  enum { COMPARE_TURNING, COMPARE_BIASES, COMPARE_SLOPES } form; /* slopes: of one that turns nothing beside a list */
+  rs_contender sides[2];
+  double rtol;
+  rs_difference difference;
+  rs_causes causes;
+  rs_layer_differences layers; /* of two models, where no kind of layers is asked for; else without items */
+  rs_buffer_checks buffers;    /* of checkpoints */
+  rs_kind_matches kinds;       /* of a dump beside layers that turn in several ways; else without items */
+  size_t other_length;         /* where sides that are equal here part, tokens; 0: nowhere */
+  rs_difference other_difference;
+  rs_bias_difference biases;
+  rs_slope_difference slopes;
+} outcome;
+
+void compare_put_text(const outcome *o, rs_arena *arena, rs_text *text);
+
+/* All that is said of causes: of the sides as a whole, of each kind of layers, of each check of buffers. What holds in
+ * several of these places is one line, with the places. */
+typedef struct compare_cause_line {
+  const char *words;
+  bool *places; /* (places,) */
+} compare_cause_line;
+
+typedef struct compare_causes {
+  rs_arena *arena;
+  compare_cause_line *lines;
+  size_t count, places;
+} compare_causes;
+
+/* Place 0 is the sides as a whole; then come kinds of layers, then checks of buffers. */
+compare_causes compare_gather_causes(const outcome *o, rs_arena *arena);
+void compare_put_causes(rs_text *text, const outcome *o, const compare_causes *causes, size_t place,
+                        const char *indent);
+
+/* What holds of all layers and buffers, a line, and "of full_attention, ", which the next one is of. False, and
+ * nothing, where one table is all there is. */
+bool compare_put_whole(rs_text *text, const outcome *o);
+void compare_put_layers(rs_text *text, const outcome *o, const compare_causes *causes);
+void compare_put_kinds(rs_text *text, const outcome *o);
+void compare_put_buffers(rs_text *text, const outcome *o, const compare_causes *causes);
 
 /* ---- show ------------------------------------------------------------------------------------------------------ */
 
@@ -335,7 +393,7 @@ rs_status explain_put_unturned(const rs_portrait *portrait, size_t length, bool 
 /* Which layers of a model turn how and see what. Returns an exit status. */
 int show_layers(const cli_options *options);
 
-/* Adds the line of one kind of layers: which, what they see, their recipe and geometry. */
+/* Adds what is said of one kind of layers: which, what they see, their recipe and geometry. */
 void show_put_kind(const rs_profile *profile, size_t kind, rs_text *text);
 
 #endif

@@ -1,7 +1,6 @@
 /* ropescope bench: how fast each job is on this machine, beside what the machine can do. */
 #include "cli.h"
 
-#include "app/app.h"
 #include "kernel/kernel.h"
 
 #include <math.h>
@@ -21,33 +20,20 @@ static int list_jobs(void) {
     for (size_t j = 0; j < families[f]->job_count; j++)
       rs_text_printf(&text, "    %-22s %s\n", families[f]->jobs[j].name, families[f]->jobs[j].summary);
   }
-  return cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
+  return cli_put(&text, CLI_TEXT);
 }
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
-static void put_time(rs_text *text, double seconds) {
+static const char *time_of(rs_doc *in, double seconds) {
+  rs_text text = {0};
   if (seconds >= 1)
-    rs_text_printf(text, " %8.3f s ", seconds);
+    rs_text_printf(&text, "%.3f s ", seconds);
   else if (seconds >= 1e-3)
-    rs_text_printf(text, " %8.2f ms", 1e3 * seconds);
+    rs_text_printf(&text, "%.2f ms", 1e3 * seconds);
   else
-    rs_text_printf(text, " %8.2f us", 1e6 * seconds);
-}
-
-static void put_row(rs_text *text, const rs_bench_row *row) {
-  rs_text_printf(text, "%-22s %7zu", row->job->name, row->threads);
-  put_time(text, row->seconds);
-  put_time(text, row->seconds_best);
-  rs_text_printf(text, " %9.2f %-8s %-7s %9.2f %9.3f %6.3f %11.4g %-5s", row->rate, rs_limit_unit(row->job->limit),
-                 rs_limit_name(row->job->limit), row->ceiling_rate, row->fraction, row->fraction_best, row->nanoseconds,
-                 row->job->item);
-  if (isnan(row->others))
-    rs_text_printf(text, " %7s", "-");
-  else
-    rs_text_printf(text, " %7.2f", row->others);
-  rs_text_printf(text, " %3zu/%zu%s\n", row->rounds - row->contended, row->rounds,
-                 rs_bench_row_doubtful(row) ? " busy" : "");
+    rs_text_printf(&text, "%.2f us", 1e6 * seconds);
+  return rs_doc_keep(in, &text);
 }
 
 static void put_head(rs_text *text, const char *kernels) {
@@ -55,58 +41,90 @@ static void put_head(rs_text *text, const char *kernels) {
                  sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+/* Adds the row; whether it says little. */
+static bool add_row(rs_doc *rows, const rs_bench_row *row) {
+  rs_doc *in = rs_doc_add(rows, NULL, RS_DOC_OBJECT);
+  bool busy = rs_bench_row_doubtful(row);
+  rs_text rate = {0}, clean = {0};
+  rs_text_printf(&rate, "%.2f %s", row->rate, rs_limit_unit(row->job->limit));
+  rs_text_printf(&clean, "%zu/%zu%s", row->rounds - row->contended, row->rounds, busy ? " busy" : "");
+  rs_doc_put(in, DOC_WORDS("job", row->job->name), DOC_NUMBER("threads", row->threads),
+             DOC_WORDS("median", time_of(rows, row->seconds)), DOC_WORDS("best", time_of(rows, row->seconds_best)),
+             DOC_WORDS("rate", rs_doc_keep(rows, &rate)), DOC_WORDS("ceiling", rs_limit_name(row->job->limit)),
+             DOC_NUMBER("its_rate", row->ceiling_rate), DOC_NUMBER("fraction", row->fraction),
+             DOC_NUMBER("fraction_best", row->fraction_best), DOC_NUMBER("nanoseconds", row->nanoseconds),
+             DOC_WORDS("item", row->job->item), DOC_NUMBER("others", row->others),
+             DOC_WORDS("clean", rs_doc_keep(rows, &clean)));
+  return busy;
+}
+
 static int put_table(const rs_bench_row *rows, size_t count) {
+  static const rs_doc_column columns[] = {{.key = "job", .title = "job"},
+                                          {.key = "threads", .title = "threads"},
+                                          {.key = "median", .title = "median", .right = true},
+                                          {.key = "best", .title = "best", .right = true},
+                                          {.key = "rate", .title = "rate", .right = true},
+                                          {.key = "ceiling", .title = "ceiling"},
+                                          {.key = "its_rate", .title = "its rate", .digits = 5},
+                                          {.key = "fraction", .title = "fraction", .digits = 3},
+                                          {.key = "fraction_best", .title = "best", .digits = 3},
+                                          {.key = "nanoseconds", .title = "ns/item", .digits = 4},
+                                          {.key = "item", .title = "item"},
+                                          {.key = "others", .title = "others", .none = "-", .digits = 2},
+                                          {.key = "clean", .title = "clean rounds"}};
+  rs_arena arena = {0};
   rs_text text = {0};
+  rs_doc *doc = rs_doc_new(&arena, RS_DOC_ARRAY);
   bool doubtful = false;
+  for (size_t i = 0; i < count; i++) doubtful |= add_row(doc, &rows[i]);
   put_head(&text, rs_kernels_get()->isa);
-  rs_text_printf(&text, "%-22s %7s %11s %11s %18s %-7s %9s %9s %6s %11s %-5s %7s %s\n", "job", "threads", "median",
-                 "best", "rate", "ceiling", "its rate", "fraction", "best", "ns/item", "item", "others",
-                 "clean rounds");
-  for (size_t i = 0; i < count; i++) {
-    put_row(&text, &rows[i]);
-    doubtful |= rs_bench_row_doubtful(&rows[i]);
-  }
+  rs_doc_table(doc, columns, RS_COUNT(columns), 0, &text);
   rs_text_puts(&text, "\nothers: CPUs that other processes kept busy. Contended rounds are repeated and left out");
   rs_text_puts(&text, doubtful ? ";\nbusy: every round was contended, so that the row says little.\n" : ".\n");
-  return cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
-}
-
-/* "v4, v3, generic" */
-static void list_sets(const rs_bench_row *rows, size_t sets, char *out, size_t size) {
-  size_t used = 0;
-  for (size_t i = 0; i < sets && used < size; i++)
-    used += (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "", rows[i].isa);
-}
-
-static size_t count_sets(const rs_bench_row *rows, size_t count) {
-  size_t sets = 1;
-  while (sets < count && rows[sets].job == rows[0].job) sets++;
-  return sets;
+  text.failed |= arena.failed;
+  rs_arena_clear(&arena);
+  return cli_put(&text, CLI_TEXT);
 }
 
 /* Instruction sets side by side: time, fraction of that set's own ceiling, and how many times the time of the first. */
 static int put_sets(const rs_bench_row *rows, size_t count) {
-  rs_text text = {0};
-  char names[64] = "";
-  size_t sets = count_sets(rows, count);
+  enum { BEFORE = 3, OF_SET = 3, SETS = 8 };
+  rs_doc_column columns[BEFORE + OF_SET * SETS] = {
+      {.key = "job", .title = "job"}, {.key = "threads", .title = "threads"}, {.key = "ceiling", .title = "ceiling"}};
+  rs_arena arena = {0};
+  rs_text text = {0}, names = {0};
+  rs_doc *doc = rs_doc_new(&arena, RS_DOC_ARRAY), *in = NULL;
+  size_t sets = 0;
   bool doubtful = false;
-  list_sets(rows, sets, names, sizeof names);
-  put_head(&text, names);
-  rs_text_printf(&text, "%-22s %7s %-7s", "job", "threads", "ceiling");
-  for (size_t i = 0; i < sets; i++) rs_text_printf(&text, "  | %9s fraction  times", rows[i].isa);
+  for (; sets < count && sets < SETS && rows[sets].job == rows[0].job; sets++) {
+    rs_text_printf(&names, "%s%s", sets > 0 ? ", " : "", rows[sets].isa);
+    rs_doc_column *of_set = &columns[BEFORE + OF_SET * sets];
+    of_set[0] = (rs_doc_column){.key = rows[sets].isa, .title = rows[sets].isa, .right = true};
+    of_set[1] = (rs_doc_column){.key = "fraction", .title = "fraction", .right = true};
+    of_set[2] = (rs_doc_column){.key = "times", .title = "times", .digits = 3};
+  }
   for (size_t i = 0; i < count; i++) {
     const rs_bench_row *row = &rows[i], *first = row - i % sets;
     bool busy = rs_bench_row_doubtful(row);
-    if (row == first)
-      rs_text_printf(&text, "\n%-22s %7zu %-7s", row->job->name, row->threads, rs_limit_name(row->job->limit));
-    rs_text_puts(&text, "  |");
-    put_time(&text, row->seconds);
-    rs_text_printf(&text, " %6.3f%s %6.2f", row->fraction, busy ? "?" : " ", row->seconds / first->seconds);
+    rs_text fraction = {0};
+    if (row == first) {
+      in = rs_doc_add(doc, NULL, RS_DOC_OBJECT);
+      rs_doc_put(in, DOC_WORDS("job", row->job->name), DOC_NUMBER("threads", row->threads),
+                 DOC_WORDS("ceiling", rs_limit_name(row->job->limit)));
+    }
+    rs_text_printf(&fraction, "%.3f%s", row->fraction, busy ? "?" : " ");
+    rs_doc_put(in, DOC_WORDS(row->isa, time_of(doc, row->seconds)), DOC_WORDS("fraction", rs_doc_keep(doc, &fraction)),
+               DOC_NUMBER("times", row->seconds / first->seconds));
     doubtful |= busy;
   }
-  rs_text_puts(&text, "\n\nfraction: of that set's own ceiling; times: the first set's time");
+  put_head(&text, rs_text_string(&names));
+  rs_doc_table(doc, columns, BEFORE + OF_SET * sets, 0, &text);
+  rs_text_puts(&text, "\nfraction: of that set's own ceiling; times: the first set's time");
   rs_text_puts(&text, doubtful ? ";\n?: every round was contended, so that it says little.\n" : ".\n");
-  return cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
+  text.failed |= arena.failed || names.failed;
+  rs_arena_clear(&arena);
+  rs_text_clear(&names);
+  return cli_put(&text, CLI_TEXT);
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
@@ -148,10 +166,8 @@ int cmd_bench(const cli_options *options) {
   const char **names = NULL;
   size_t name_count, count;
   if (options->list) return list_jobs();
-  if (options->all_isa && options->isa != NULL) {
-    cli_error("--all-isa takes every instruction set, --isa %s one: leave one of them out", options->isa);
-    return CLI_USAGE;
-  }
+  if (options->all_isa && options->isa != NULL)
+    return cli_error("--all-isa takes every instruction set, --isa %s one: leave one of them out", options->isa);
   rs_status status = cli_split_names(&options->jobs, &words, &names, &name_count, &err);
   if (status == RS_OK && options->csv_file != NULL) status = rs_file_writable(options->csv_file, &err);
   if (status == RS_OK) status = run_jobs(options, names, name_count, &rows, &count, &err);

@@ -1,5 +1,5 @@
 /* ropescope check FILE...: is this config.json right? */
-#include "check.h"
+#include "cli.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,17 +96,17 @@ static bool is_unread(const checked_file *file) {
 }
 
 static int put_all(const cli_options *options, const checked_files *files) {
-  static const struct {
-    const char *word;
-    void (*put)(const checked_files *files, rs_text *text);
-  } forms[] = {
-      {"text", check_put_text}, {"json", check_put_json}, {"sarif", check_put_sarif}, {"github", check_put_github}};
   const char *word = options->json ? "json" : options->format != NULL ? options->format : "text";
+  bool json = strcmp(word, "json") == 0, sarif = strcmp(word, "sarif") == 0;
+  rs_arena arena = {0};
   rs_text text = {0};
   size_t found = 0, unread = 0;
-  for (size_t i = 0; i < RS_COUNT(forms); i++)
-    if (strcmp(forms[i].word, word) == 0) forms[i].put(files, &text);
-  if (!cli_put(&text, strcmp(word, "json") == 0 || strcmp(word, "sarif") == 0 ? CLI_DATA : CLI_TEXT)) return CLI_USAGE;
+  if (json || sarif)
+    rs_doc_json((json ? check_json : check_sarif)(files, &arena), &text);
+  else
+    (strcmp(word, "text") == 0 ? check_put_text : check_put_github)(files, &text);
+  rs_arena_clear(&arena);
+  if (cli_put(&text, json || sarif ? CLI_DATA : CLI_TEXT) != CLI_OK) return CLI_USAGE;
   for (size_t i = 0; i < files->count; i++) {
     const checked_file *file = &files->items[i];
     found += rs_findings_count(&file->findings, RS_WARNING);
@@ -119,15 +119,10 @@ static int put_all(const cli_options *options, const checked_files *files) {
 int cmd_check(const cli_options *options) {
   checked_files files = {0};
   rs_err err = {0};
-  if (options->argument_count == 0) {
-    cli_error("check needs a file, as in ropescope check config.json (a folder that holds one, or - for standard "
-              "input)");
-    return CLI_USAGE;
-  }
-  if (options->json && options->format != NULL) {
-    cli_error("--json and --format both say the form: keep one");
-    return CLI_USAGE;
-  }
+  if (options->argument_count == 0)
+    return cli_error("check needs a file, as in ropescope check config.json (a folder that holds one, or - for "
+                     "standard input)");
+  if (options->json && options->format != NULL) return cli_error("--json and --format both say the form: keep one");
   int code = CLI_USAGE;
   request asked = {0};
   if (read_request(options, &asked, &err) == RS_OK && check_all(options, &asked, &files, &err) == RS_OK)

@@ -40,31 +40,79 @@ static rs_status read_model(const cli_options *options, rs_convertible *model, r
 
 static int put_text(const cli_options *options, rs_text *text) {
   rs_err err = {0};
-  cli_form form = options->json || options->inv_freq != NULL ? CLI_DATA : CLI_TEXT;
-  if (options->out == NULL) return cli_put(text, form) ? CLI_OK : CLI_USAGE;
+  if (options->out == NULL) {
+    bool data = options->json || options->inv_freq != NULL;
+    return cli_put(text, data ? CLI_DATA : CLI_TEXT) == CLI_OK ? CLI_OK : CLI_USAGE;
+  }
   rs_status status = rs_text_check(text, &err);
   if (status == RS_OK) status = rs_file_write(options->out, text->data, text->length, &err);
   rs_text_clear(text);
   return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
 }
 
-static rs_status put_conversion(const cli_options *options, const rs_conversion *conversion, rs_text *text,
-                                rs_err *err) {
-  rs_json json = {.text = text};
-  if (options->json) return cli_json_conversion(&json, NULL, options->to, conversion, err);
-  cli_put_conversion(conversion, text);
+/* What a JSON text says. */
+static void add_node(rs_doc *in, const char *key, const rs_node *node) {
+  double number;
+  if (node->kind == RS_MAPPING || node->kind == RS_SEQUENCE) {
+    rs_doc *part = rs_doc_add(in, key, node->kind == RS_MAPPING ? RS_DOC_OBJECT : RS_DOC_LIST);
+    for (size_t i = 0; i < node->count; i++) add_node(part, node->items[i].key, &node->items[i]);
+  } else if (node->quoted || strcmp(node->text, "null") == 0) {
+    rs_doc_put(in, DOC_WORDS(key, node->quoted ? node->text : NULL));
+  } else if (rs_number_read(node->text, &number)) {
+    rs_doc_put(in, DOC_NUMBER(key, number));
+  } else {
+    rs_doc_put(in, DOC_FLAG(key, strcmp(node->text, "true") == 0));
+  }
+}
+
+static void add_words(rs_doc *in, const char *key, const rs_words *words) {
+  rs_doc *list = rs_doc_add(in, key, RS_DOC_ARRAY);
+  for (size_t i = 0; i < words->count; i++) rs_doc_put(list, DOC_WORDS(NULL, words->items[i]));
+}
+
+rs_status cli_add_conversion(rs_doc *in, const char *to, const rs_conversion *conversion, rs_err *err) {
+  const char *fragment = conversion->fragment;
+  rs_tree *tree = NULL;
+  if (fragment != NULL) RS_TRY(rs_json_read(fragment, strlen(fragment), "fragment", &tree, err));
+  rs_doc_put(in, DOC_WORDS("to", to));
+  for (size_t i = 0; rs_consumers(i) != NULL; i++)
+    if (strcmp(rs_consumers(i)->name, to) == 0) rs_doc_put(in, DOC_WORDS("reference", rs_consumers(i)->reference));
+  if (tree != NULL)
+    add_node(in, "fragment", &tree->root);
+  else
+    add_words(in, "arguments", &conversion->arguments);
+  add_words(in, "notes", &conversion->notes);
+  rs_tree_free(tree);
   return RS_OK;
+}
+
+void cli_put_conversion(const rs_conversion *conversion, rs_text *text) {
+  if (conversion->fragment != NULL) rs_text_puts(text, conversion->fragment);
+  for (size_t i = 0; i < conversion->arguments.count; i++) {
+    rs_text_puts(text, i > 0 ? " " : "");
+    rs_text_shell(text, conversion->arguments.items[i]);
+  }
+  if (conversion->fragment == NULL) rs_text_puts(text, "\n");
 }
 
 static int convert_recipe(const cli_options *options, const rs_convertible *model) {
   rs_conversion conversion;
+  rs_arena arena = {0};
   rs_text text = {0};
   rs_err err = {0};
   rs_status status = rs_convert(model, options->to, options->length, &conversion, &err);
-  if (status == RS_OK) status = put_conversion(options, &conversion, &text, &err);
+  if (status == RS_OK && options->json) {
+    rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
+    status = cli_add_conversion(doc, options->to, &conversion, &err);
+    rs_doc_json(doc, &text);
+  } else if (status == RS_OK) {
+    cli_put_conversion(&conversion, &text);
+  }
   int code = status == RS_OK ? put_text(options, &text) : cli_fail(status, NULL, &err);
   for (size_t i = 0; i < conversion.notes.count && code == CLI_OK; i++)
     cli_note(options, "note: %s", conversion.notes.items[i]);
+  rs_text_clear(&text);
+  rs_arena_clear(&arena);
   rs_conversion_clear(&conversion);
   return code;
 }
@@ -74,10 +122,7 @@ static int convert_recipe(const cli_options *options, const rs_convertible *mode
 static int put_npy(const cli_options *options, const rs_spectrum *spectrum) {
   rs_err err = {0};
   const rs_array array = {.rank = 1, .shape = {spectrum->pairs}, .count = spectrum->pairs, .numbers = spectrum->omega};
-  if (options->out == NULL) {
-    cli_error("--inv-freq npy needs --out FILE");
-    return CLI_USAGE;
-  }
+  if (options->out == NULL) return cli_error("--inv-freq npy needs --out FILE");
   rs_status status = rs_npy_write(options->out, &array, true, &err);
   return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
 }

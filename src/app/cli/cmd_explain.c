@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -264,55 +265,141 @@ static void put_pair(const subject *s, size_t index, rs_text *text) {
 
 /* ---- for other programs ------------------------------------------------------------------------------------------ */
 
-static void write_pair(rs_json *json, const rs_pair_view *pair) {
-  rs_json_object(json, NULL);
-  rs_json_number(json, "pair", (double)pair->pair);
-  rs_json_number(json, "omega_rad_per_token", pair->omega);
-  rs_json_number(json, "plain_omega_rad_per_token", pair->plain);
-  rs_json_number(json, "trained_rad", pair->trained);
-  rs_json_number(json, "reached_rad", pair->reached);
-  rs_json_string(json, "fate", rs_pair_fate_words[pair->fate]);
-  rs_json_bool(json, "out_of_range", pair->out_of_range);
-  rs_json_end(json);
-}
-
 /* All pairs, or the one that is asked about. */
-static void write_all(const subject *s, const cli_options *options, rs_text *text) {
+static void add_all(rs_doc *doc, const subject *s, const cli_options *options) {
   const rs_portrait *p = s->portrait;
   const rs_view *view = s->here;
-  rs_json json = {.text = text};
-  rs_text recipe = {0};
-  rs_recipe_write(&p->recipe, &recipe);
-  text->failed |= recipe.failed;
-  rs_json_object(&json, NULL);
-  rs_json_string(&json, "recipe", rs_text_string(&recipe));
-  rs_json_string(&json, "layers", p->profile.kinds[p->kind].name);
-  rs_json_number(&json, "length_tokens", (double)view->length);
-  rs_json_number(&json, "trained_tokens", (double)p->trained);
-  rs_json_number(&json, "served_tokens", (double)p->served);
-  rs_json_number(&json, "farthest_key_tokens", (double)view->reach);
-  rs_json_bool(&json, "keys_are_chosen", p->profile.kinds[p->kind].chooses);
-  rs_json_number(&json, "scale", view->factor);
-  rs_json_number(&json, "attention_factor", view->amp);
-  rs_json_number(&json, "softmax_factor", view->logit_factor);
-  rs_json_number(&json, "pairs_out_of_range", (double)view->out_of_range);
-  rs_json_number(&json, "float32_angle_error_rad", angle_error(view));
-  rs_json_number(&json, "bfloat16_position_error_tokens", position_error(RS_BF16, view->length));
   double half = position_error(RS_F16, view->length);
-  rs_json_number(&json, "float16_position_error_tokens", isinf(half) ? NAN : half);
-  rs_json_array(&json, "pairs");
-  for (size_t j = 0; j < view->count; j++)
-    if (options->pair == 0 || options->pair - 1 == j) write_pair(&json, &view->pairs[j]);
-  rs_json_end(&json);
-  rs_json_end(&json);
-  rs_text_clear(&recipe);
+  rs_doc_put(doc, DOC_WORDS("recipe", cli_recipe(doc, &p->recipe)), DOC_WORDS("layers", p->profile.kinds[p->kind].name),
+             DOC_NUMBER("length_tokens", view->length), DOC_NUMBER("trained_tokens", p->trained),
+             DOC_NUMBER("served_tokens", p->served), DOC_NUMBER("farthest_key_tokens", view->reach),
+             DOC_FLAG("keys_are_chosen", p->profile.kinds[p->kind].chooses), DOC_NUMBER("scale", view->factor),
+             DOC_NUMBER("attention_factor", view->amp), DOC_NUMBER("softmax_factor", view->logit_factor),
+             DOC_NUMBER("pairs_out_of_range", view->out_of_range),
+             DOC_NUMBER("float32_angle_error_rad", angle_error(view)),
+             DOC_NUMBER("bfloat16_position_error_tokens", position_error(RS_BF16, view->length)),
+             DOC_NUMBER("float16_position_error_tokens", half));
+  rs_doc *list = rs_doc_add(doc, "pairs", RS_DOC_ARRAY);
+  for (size_t j = 0; j < view->count; j++) {
+    const rs_pair_view *pair = &view->pairs[j];
+    if (options->pair != 0 && options->pair - 1 != j) continue;
+    rs_doc_put(rs_doc_add(list, NULL, RS_DOC_OBJECT), DOC_NUMBER("pair", pair->pair),
+               DOC_NUMBER("omega_rad_per_token", pair->omega), DOC_NUMBER("plain_omega_rad_per_token", pair->plain),
+               DOC_NUMBER("trained_rad", pair->trained), DOC_NUMBER("reached_rad", pair->reached),
+               DOC_WORDS("fate", rs_pair_fate_words[pair->fate]), DOC_FLAG("out_of_range", pair->out_of_range));
+  }
+}
+
+/* ---- layers that turn nothing: biases by distance, tables of vectors, or no positions at all ----------------------
+ */
+
+/* What comes of a length. */
+typedef struct spoken_length {
+  const rs_portrait *portrait;
+  size_t length, trained, served;             /* tokens; 0: not said */
+  size_t reach;                               /* the farthest key that these layers see */
+  char refusal[sizeof((rs_err *)0)->message]; /* why the method is undefined there; "": it is not, or was not tried */
+  double least, most;                         /* bias of that key over the heads, nats; NaN: none, or it is learned */
+} spoken_length;
+
+static void note_bias(const rs_encoding *encoding, spoken_length *out) {
+  const rs_bias_kind *kind = encoding->method->bias;
+  size_t query = encoding->length - 1;
+  if (kind == NULL || kind->learned != NULL) return;
+  for (size_t h = 0; h < encoding->heads; h++) {
+    double bias;
+    rs_encoding_bias_row(encoding, h, query, query - out->reach, query - out->reach + 1, &bias);
+    out->least = fmin(out->least, bias); /* of NaN and a number the number */
+    out->most = fmax(out->most, bias);
+  }
+}
+
+static rs_status try_length(spoken_length *out, rs_err *err) {
+  enum { LONGEST = 1 << 20 }; /* tokens of which tables are made */
+  const rs_portrait *p = out->portrait;
+  rs_encoding *encoding;
+  rs_err why = {0};
+  if (out->length > LONGEST) return RS_OK;
+  rs_status status = rs_encoding_create(&p->recipe, p->model, out->length, NULL, NULL, &encoding, &why);
+  if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
+  if (status != RS_OK) {
+    snprintf(out->refusal, sizeof out->refusal, "%s", why.message);
+    return RS_OK;
+  }
+  note_bias(encoding, out);
+  rs_encoding_free(encoding);
+  return RS_OK;
+}
+
+static void put_lengths(const spoken_length *o, rs_text *text) {
+  rs_text_printf(text, "%zu tokens", o->length);
+  if (o->trained == 0) {
+    rs_text_puts(text, "; the file does not say for how many it is.\n");
+    return;
+  }
+  if (o->length > o->trained)
+    rs_text_printf(text, " are %.4g times the trained length, %zu.\n", (double)o->length / (double)o->trained,
+                   o->trained);
+  else
+    rs_text_printf(text, " are within the trained length, %zu.\n", o->trained);
+}
+
+static void put_sentences(const spoken_length *o, rs_text *text) {
+  const rs_portrait *p = o->portrait;
+  rs_recipe_write(&p->recipe, text);
+  rs_text_puts(text, " turns nothing in layers ");
+  rs_profile_write_layers(&p->profile, p->kind, text);
+  rs_text_printf(text, " (%s): %s.\n", p->profile.kinds[p->kind].name, p->recipe.method->summary);
+  put_lengths(o, text);
+  if (o->reach + 1 < o->length) rs_text_printf(text, "These layers see keys up to %zu tokens back alone.\n", o->reach);
+  if (*o->refusal != '\0') rs_text_printf(text, "There is no such length for it: %s.\n", o->refusal);
+  if (!isnan(o->least))
+    rs_text_printf(text, "The key %zu tokens back gets a bias from %.6g to %.6g nats, by head.\n", o->reach, o->least,
+                   o->most);
+  else if (p->recipe.method->bias != NULL)
+    rs_text_puts(text, "Its biases are learned, and not in this file.\n");
+}
+
+static void put_object(const spoken_length *o, rs_text *text) {
+  const rs_portrait *p = o->portrait;
+  rs_arena arena = {0};
+  rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
+  rs_doc_put(
+      doc, DOC_WORDS("recipe", cli_recipe(doc, &p->recipe)), DOC_WORDS("layers", p->profile.kinds[p->kind].name),
+      DOC_NUMBER("length_tokens", o->length), DOC_NUMBER("trained_tokens", o->trained > 0 ? (double)o->trained : NAN),
+      DOC_NUMBER("served_tokens", o->served > 0 ? (double)o->served : NAN), DOC_NUMBER("farthest_key_tokens", o->reach),
+      DOC_WORDS("undefined", *o->refusal != '\0' ? o->refusal : NULL), DOC_NUMBER("least_bias_nats", o->least),
+      DOC_NUMBER("most_bias_nats", o->most));
+  rs_doc_add(doc, "pairs", RS_DOC_LIST);
+  rs_doc_json(doc, text);
+  rs_arena_clear(&arena);
+}
+
+static rs_status put_unturned(const rs_portrait *portrait, size_t length, bool json, rs_text *text, rs_err *err) {
+  spoken_length o = {.portrait = portrait,
+                     .length = length,
+                     .trained = portrait->model->train_length,
+                     .served = portrait->model->max_length,
+                     .reach = rs_reach_of(&portrait->profile.kinds[portrait->kind], length),
+                     .least = NAN,
+                     .most = NAN};
+  RS_TRY(try_length(&o, err));
+  if (json)
+    put_object(&o, text);
+  else
+    put_sentences(&o, text);
+  return RS_OK;
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static rs_status put_all(const subject *s, const cli_options *options, rs_text *text, rs_err *err) {
   if (options->json) {
-    write_all(s, options, text);
+    rs_arena arena = {0};
+    rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
+    add_all(doc, s, options);
+    rs_doc_json(doc, text);
+    rs_arena_clear(&arena);
     return RS_OK;
   }
   put_recipe(s, text);
@@ -361,7 +448,7 @@ static rs_status answer(const rs_portrait *p, const char *name, const cli_option
   size_t length;
   RS_TRY(check_question(p, name, options, err));
   RS_TRY(find_length(p, name, options, &length, err));
-  return p->turns ? explain(p, length, options, text, err) : explain_put_unturned(p, length, options->json, text, err);
+  return p->turns ? explain(p, length, options, text, err) : put_unturned(p, length, options->json, text, err);
 }
 
 int cmd_explain(const cli_options *options) {
@@ -370,19 +457,14 @@ int cmd_explain(const cli_options *options) {
   rs_portrait portrait = {0};
   rs_text text = {0};
   rs_err err = {0};
-  if (options->argument_count == 0) {
-    cli_error("explain needs a file, as in ropescope explain config.json --length 128k");
-    return CLI_USAGE;
-  }
+  if (options->argument_count == 0)
+    return cli_error("explain needs a file, as in ropescope explain config.json --length 128k");
   rs_status status = cli_read_config(options->arguments[0], &name, &data, &length, &err);
   if (status == RS_OK) status = rs_portrait_read(data, length, name, options->layers, &portrait, &err);
   if (status == RS_OK) status = answer(&portrait, name, options, &text, &err);
-  int code = status != RS_OK                                       ? cli_fail(status, NULL, &err)
-             : cli_put(&text, options->json ? CLI_DATA : CLI_TEXT) ? CLI_OK
-                                                                   : CLI_FAILED;
+  int code = cli_answer(status, &err, &text, options->json ? CLI_DATA : CLI_TEXT);
   if (code == CLI_OK) cli_note_doubt(options, &portrait.profile);
   if (code == CLI_OK && options->layers == NULL) cli_note_layers(options, &portrait.profile, portrait.kind);
-  rs_text_clear(&text);
   rs_portrait_clear(&portrait);
   free(data);
   free(name);

@@ -27,7 +27,7 @@ static int serve(const cli_options *options, const rs_explorer *explorer) {
   rs_status status = rs_explore_start(explorer, (unsigned)options->port, &server, &err);
   if (status != RS_OK) return cli_fail(status, NULL, &err);
   rs_text_printf(&address, "%s\n", rs_explore_url(server));
-  bool printed = cli_put(&address, CLI_TEXT);
+  bool printed = cli_put(&address, CLI_TEXT) == CLI_OK;
   if (printed) {
     if (rs_explorer_subject_length(explorer) > RS_EXPLORE_LONGEST)
       cli_note(options, "The model is for %zu tokens; the page begins with %d, the most that it shows.",
@@ -40,10 +40,7 @@ static int serve(const cli_options *options, const rs_explorer *explorer) {
 }
 
 int cmd_explore(const cli_options *options) {
-  if (options->hf != NULL && options->model != NULL) {
-    cli_error("--hf and --model both name a model: keep one");
-    return CLI_USAGE;
-  }
+  if (options->hf != NULL && options->model != NULL) return cli_error("--hf and --model both name a model: keep one");
   const rs_subject_in in = {.hf = options->hf,
                             .hf_text = options->hf_text,
                             .preset = options->model != NULL ? options->model : usual_model,

@@ -23,10 +23,8 @@ int cmd_merge(const cli_options *options) {
   rs_experiment *experiment;
   rs_problems problems = {0};
   rs_err err = {0};
-  if (options->argument_count == 0) {
-    cli_error("merge takes the folders of shards, as ropescope run --shard leaves them (ropescope help merge)");
-    return CLI_USAGE;
-  }
+  if (options->argument_count == 0)
+    return cli_error("merge takes the folders of shards, as ropescope run --shard leaves them (ropescope help merge)");
   rs_status status = rs_shards_read(options->arguments, options->argument_count, &experiment, &problems, &err);
   int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
   rs_problems_clear(&problems);

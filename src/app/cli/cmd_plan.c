@@ -134,7 +134,7 @@ int cmd_plan(const cli_options *options) {
   char *checkpoints = directory != NULL ? cli_checkpoints_folder(options, directory, &err) : NULL;
   rs_status status = checkpoints != NULL ? put_plan(experiment, directory, checkpoints, shard, &text, &err) : RS_MEMORY;
   if (status == RS_OK) cli_warn(options, experiment);
-  code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
+  code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text, CLI_TEXT);
   rs_text_clear(&text);
   free(checkpoints);
   free(directory);

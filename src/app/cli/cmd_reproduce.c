@@ -1,7 +1,6 @@
 /* ropescope reproduce: runs the experiments that compare with the literature, and checks what comes out. */
 #include "cli.h"
 
-#include "app/app.h"
 #include "pages/pages.h"
 
 #include <dirent.h>
@@ -142,7 +141,7 @@ static int list_experiments(const cli_options *options, const char *root, const 
     code = count_claims(root, all->items[i], &total);
     listed++;
   }
-  if (!cli_put(&text, CLI_TEXT)) return CLI_FAILED;
+  if (cli_put(&text, CLI_TEXT) != CLI_OK) return CLI_FAILED;
   if (code == CLI_OK) put_tally(options, listed, &total);
   return code;
 }
@@ -232,9 +231,8 @@ static int check_source(const rs_claims *claims, const rs_claim *claim, const na
     const char *config = configs->items[i];
     if (strlen(config) == (size_t)stem + 5 && strncmp(config, name, (size_t)stem) == 0) return CLI_OK;
   }
-  cli_error("%s:%zu: file: %s would come from %.*s.yaml, and there is none in this folder", claims->name, claim->line,
-            claim->file, stem, name);
-  return CLI_USAGE;
+  return cli_error("%s:%zu: file: %s would come from %.*s.yaml, and there is none in this folder", claims->name,
+                   claim->line, claim->file, stem, name);
 }
 
 /* Configs can be run, and what is claimed comes from them. */
@@ -266,11 +264,11 @@ static int report(const cli_options *options, const rs_claims *claims, const rs_
   if (status == RS_OK) status = rs_text_check(&csv, &err);
   if (status == RS_OK) status = rs_text_check(&path, &err);
   if (status == RS_OK) status = rs_file_write(rs_text_string(&path), rs_text_string(&csv), csv.length, &err);
-  bool put = cli_put(&text, CLI_TEXT);
+  int put = cli_put(&text, CLI_TEXT);
   free(directory);
   rs_text_clear(&csv);
   rs_text_clear(&path);
-  return status != RS_OK ? cli_fail(status, NULL, &err) : put ? CLI_OK : CLI_FAILED;
+  return status != RS_OK ? cli_fail(status, NULL, &err) : put;
 }
 
 static int check(const cli_options *options, const rs_claims *claims, const char *root, const char *results,
@@ -296,11 +294,8 @@ static int check_arguments(const cli_options *options, const names *all) {
     const char *slash = strrchr(word, '/'); /* experiments/NAME */
     const char *near =
         rs_suggest(slash != NULL && slash[1] != '\0' ? slash + 1 : word, (const char *const *)all->items, all->count);
-    if (near != NULL)
-      cli_error("no experiment %s (did you mean %s?)", word, near);
-    else
-      cli_error("no experiment %s (ropescope reproduce --list shows them)", word);
-    return CLI_USAGE;
+    if (near != NULL) return cli_error("no experiment %s (did you mean %s?)", word, near);
+    return cli_error("no experiment %s (ropescope reproduce --list shows them)", word);
   }
   return CLI_OK;
 }

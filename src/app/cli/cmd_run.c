@@ -3,11 +3,45 @@
 
 #include "pages/pages.h"
 
-#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- signals while a run is on: it can end with what is done; the second one ends the program ----------------------
+ */
+
+static const int caught_signals[] = {SIGINT, SIGTERM};
+static struct sigaction before[RS_COUNT(caught_signals)];
+static volatile sig_atomic_t noted, heard, told; /* heard: somebody has asked; told: it is to be said */
+
+static void note(int signal_number) {
+  static const char words[] = "\nropescope: ending with what is done (again: at once)\n";
+  noted = signal_number;
+  if (told) (void)!write(STDERR_FILENO, words, sizeof words - 1);
+}
+
+/* One that is ignored (nohup, a shell's background job) stays so. */
+static void catch_signals(bool quiet) {
+  told = !quiet && isatty(STDERR_FILENO);
+  for (size_t i = 0; i < RS_COUNT(caught_signals); i++) {
+    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESETHAND | SA_RESTART};
+    (void)sigaction(caught_signals[i], NULL, &before[i]);
+    if (before[i].sa_handler != SIG_IGN) (void)sigaction(caught_signals[i], &action, NULL);
+  }
+}
+
+/* A signal that nobody has acted on ends the program now: all that is done is in its folder. */
+static void release_signals(void) {
+  for (size_t i = 0; i < RS_COUNT(caught_signals); i++) (void)sigaction(caught_signals[i], &before[i], NULL);
+  if (noted != 0 && !heard) (void)raise(noted);
+}
+
+static int caught_signal(void) {
+  if (noted != 0) heard = 1;
+  return noted;
+}
 
 /* ---- progress ---------------------------------------------------------------------------------------------------- */
 
@@ -25,7 +59,7 @@ typedef struct display {
 static bool note_training(void *context, const rs_training_report *report) {
   display *d = context;
   cli_training(report, d->doing);
-  return cli_signal() == 0;
+  return caught_signal() == 0;
 }
 
 static void note_waiting(void *context, const char *folder) {
@@ -53,7 +87,7 @@ static void warn_of_foreign(const display *d) {
 
 static bool is_stopped(void *context) {
   (void)context;
-  return cli_signal() != 0;
+  return caught_signal() != 0;
 }
 
 static void note_resumed(void *context, size_t done, size_t cells) {
@@ -113,9 +147,9 @@ static int check_memory(const cli_options *options, const rs_experiment *experim
   plan.peak_bytes *= (double)rs_ranks_local(target->ranks);
   if (status != RS_OK) return cli_fail(status, NULL, &err);
   if (options->force || !(plan.peak_bytes > available)) return CLI_OK;
-  cli_error("the run takes about %.0f MiB and %.0f are available: choose fewer methods or shorter lengths, or --force",
-            cli_mebibytes(plan.peak_bytes), cli_mebibytes(available));
-  return CLI_USAGE;
+  return cli_error(
+      "the run takes about %.0f MiB and %.0f are available: choose fewer methods or shorter lengths, or --force",
+      cli_mebibytes(plan.peak_bytes), cli_mebibytes(available));
 }
 
 /* Pictures of what stood in the folder before would pass for pictures of this run. */
@@ -140,7 +174,7 @@ static int end_stopped(const rs_run_summary *summary, rs_sweep_shard shard, cons
   if (!training || summary->done > 0)
     cli_error("%zu of %zu cells are done: the same command goes on from there%s", summary->done, summary->cells,
               summary->done > 0 && shard.count == 0 ? ", and --partial writes what there is" : "");
-  return BY_SIGNAL + cli_signal();
+  return BY_SIGNAL + caught_signal();
 }
 
 /* What a rank has failed with is told by rank 0. */
@@ -187,9 +221,9 @@ static int run_at(const cli_options *options, const rs_experiment *experiment, c
   if (fits != CLI_OK) return fits;
   if (first) cli_warn(options, experiment);
   d.start = rs_seconds();
-  cli_catch_signals(options->quiet);
+  catch_signals(options->quiet);
   rs_status status = rs_run(experiment, &run, &summary, &err);
-  cli_release_signals();
+  release_signals();
   if (live) fputs("\r\033[K", stderr);
   warn_of_foreign(&d);
   free(d.foreign_folder);
@@ -222,11 +256,9 @@ static rs_status check_count(const rs_experiment *experiment, rs_sweep_shard sha
 
 static int check_shard(const cli_options *options, const rs_experiment *experiment, const cli_target *target) {
   rs_err err = {0};
-  if (options->partial || options->print) {
-    cli_error("--%s shows results, and a shard has none: ropescope merge --%s", options->print ? "print" : "partial",
-              options->print ? "print" : "partial");
-    return CLI_USAGE;
-  }
+  if (options->partial || options->print)
+    return cli_error("--%s shows results, and a shard has none: ropescope merge --%s",
+                     options->print ? "print" : "partial", options->print ? "print" : "partial");
   rs_status status = rs_shard_fits(experiment, target->directory, options->force, &err);
   if (status == RS_OK) status = check_count(experiment, target->shard, &err);
   return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
@@ -234,10 +266,8 @@ static int check_shard(const cli_options *options, const rs_experiment *experime
 
 /* A folder that holds something else is not run into. */
 static int check_target(const cli_options *options, const rs_experiment *experiment, const cli_target *target) {
-  if (options->partial && options->fresh) {
-    cli_error("--partial writes what was done before, --fresh does it again: keep one");
-    return CLI_USAGE;
-  }
+  if (options->partial && options->fresh)
+    return cli_error("--partial writes what was done before, --fresh does it again: keep one");
   return target->shard.count > 0 ? check_shard(options, experiment, target)
                                  : cli_check_folder(options, experiment, target->directory);
 }

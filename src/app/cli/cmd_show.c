@@ -11,12 +11,7 @@ static const double most_rows = 5e7, most_kept_rows = 1e6;
 
 /* Writes out what has piled up. */
 static bool drain(cli_table *out) {
-  return out->kept || out->csv.length < FLUSH || cli_put(&out->csv, CLI_DATA);
-}
-
-static int refuse(const char *message) {
-  cli_error("%s", message);
-  return CLI_USAGE;
+  return out->kept || out->csv.length < FLUSH || cli_put(&out->csv, CLI_DATA) == CLI_OK;
 }
 
 static bool too_many(const cli_table *out, double rows, size_t length) {
@@ -29,10 +24,7 @@ static bool too_many(const cli_table *out, double rows, size_t length) {
 
 static int show_frequencies(const rs_encoding *encoding, cli_table *out) {
   static const char *const axes[RS_AXES] = {"t", "h", "w"};
-  if (encoding->rotary_dim == 0) {
-    cli_error("%s turns no pairs: it has no frequencies", encoding->method->name);
-    return CLI_USAGE;
-  }
+  if (encoding->rotary_dim == 0) return cli_error("%s turns no pairs: it has no frequencies", encoding->method->name);
   static const char *const header[] = {"pair", "axis", "omega_rad_per_token", "wavelength_tokens", "amp", NULL};
   cli_table_header(out, header);
   for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
@@ -64,7 +56,7 @@ static int show_views(const rs_encoding *encoding, cli_table *out) {
 /* The positions keys are rotated by, on all three axes; segment is the run of the token layout. */
 static int show_positions(const rs_encoding *encoding, cli_table *out) {
   if (encoding->views > 1) return show_views(encoding, out);
-  if (encoding->own_places) return refuse("each pair has positions of its own here (cached_keys or rope_mixed)");
+  if (encoding->own_places) return cli_error("each pair has positions of its own here (cached_keys or rope_mixed)");
   size_t segment = 0, left = encoding->tokens.count > 0 ? encoding->tokens.runs[0].tokens : SIZE_MAX;
   static const char *const header[] = {"token", "segment", "t", "h", "w", NULL};
   cli_table_header(out, header);
@@ -97,8 +89,8 @@ static int show_scale(const rs_encoding *encoding, cli_table *out) {
 }
 
 static int show_slopes(const rs_encoding *encoding, cli_table *out) {
-  if (encoding->method->bias == NULL) return refuse("the method has no bias, hence no slopes (alibi has)");
-  if (encoding->method->bias->slope == NULL) return refuse("the bias has no slopes (alibi's has)");
+  if (encoding->method->bias == NULL) return cli_error("the method has no bias, hence no slopes (alibi has)");
+  if (encoding->method->bias->slope == NULL) return cli_error("the bias has no slopes (alibi's has)");
   static const char *const header[] = {"head", "slope", NULL};
   cli_table_header(out, header);
   for (size_t h = 0; h < encoding->heads; h++) {
@@ -123,7 +115,8 @@ static int put_bias_row(const rs_encoding *encoding, size_t head, size_t query, 
 
 static int show_bias(const rs_encoding *encoding, cli_table *out) {
   double length = (double)encoding->length;
-  if (encoding->method->bias == NULL) return refuse("the method has no bias (alibi, t5, kerple_log and others have)");
+  if (encoding->method->bias == NULL)
+    return cli_error("the method has no bias (alibi, t5, kerple_log and others have)");
   if (too_many(out, (double)encoding->heads * length * (length + 1) / 2, encoding->length)) return CLI_USAGE;
   static const char *const header[] = {"head", "query", "key", "bias_nats", NULL};
   cli_table_header(out, header);
@@ -136,11 +129,11 @@ static int show_bias(const rs_encoding *encoding, cli_table *out) {
 /* The last row first: a table that ends too soon should not print what it has. */
 static int put_embedding(const rs_encoding *encoding, double *row, cli_table *out) {
   rs_err err = {0};
-  if (rs_encoding_embed(encoding, encoding->length - 1, 1, row, &err) != RS_OK) return refuse(err.message);
+  if (rs_encoding_embed(encoding, encoding->length - 1, 1, row, &err) != RS_OK) return cli_error("%s", err.message);
   static const char *const header[] = {"position", "dim", "value", NULL};
   cli_table_header(out, header);
   for (size_t n = 0; n < encoding->length; n++) {
-    if (rs_encoding_embed(encoding, n, 1, row, &err) != RS_OK) return refuse(err.message);
+    if (rs_encoding_embed(encoding, n, 1, row, &err) != RS_OK) return cli_error("%s", err.message);
     for (size_t d = 0; d < encoding->width; d++) {
       cli_table_number(out, (double)n);
       cli_table_number(out, (double)d);
@@ -154,10 +147,10 @@ static int put_embedding(const rs_encoding *encoding, double *row, cli_table *ou
 
 static int show_embedding(const rs_encoding *encoding, cli_table *out) {
   if (encoding->method->embed == NULL)
-    return refuse("the method adds no embedding (sinusoidal, learned and their 2d forms do)");
+    return cli_error("the method adds no embedding (sinusoidal, learned and their 2d forms do)");
   if (too_many(out, (double)encoding->length * (double)encoding->width, encoding->length)) return CLI_USAGE;
   double *row = rs_alloc(encoding->width, sizeof *row, NULL);
-  int code = row != NULL ? put_embedding(encoding, row, out) : refuse("out of memory");
+  int code = row != NULL ? put_embedding(encoding, row, out) : cli_error("out of memory");
   free(row);
   return code;
 }
@@ -193,7 +186,7 @@ static int find_subject(const cli_options *options, rs_subject *subject) {
                             .length = options->length};
   rs_problems problems = {0};
   rs_err err = {0};
-  if (conflict(options) != NULL) return refuse(conflict(options));
+  if (conflict(options) != NULL) return cli_error("%s", conflict(options));
   rs_status status = rs_subject_read(&in, subject, &problems, &err);
   int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
   rs_problems_clear(&problems);
@@ -217,23 +210,14 @@ static void warn(const cli_options *options, const rs_subject *s) {
   rs_text_clear(&text);
 }
 
-static int put_json(const rs_subject *subject, const char *word, const cli_table *table) {
-  rs_text text = {0}, recipe = {0};
-  rs_json json = {.text = &text};
-  rs_err err = {0};
-  rs_recipe_write(&subject->recipe, &recipe);
-  text.failed |= recipe.failed;
-  rs_json_object(&json, NULL);
-  rs_json_string(&json, "table", word);
-  rs_json_string(&json, "model", subject->model.name);
-  rs_json_string(&json, "recipe", rs_text_string(&recipe));
-  rs_json_number(&json, "length_tokens", (double)subject->length);
-  rs_status status = cli_table_json(table, "columns", &json, &err);
-  rs_json_end(&json);
-  rs_text_clear(&recipe);
-  int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text, CLI_DATA) ? CLI_OK : CLI_FAILED;
-  rs_text_clear(&text);
-  return code;
+static void put_json(const rs_subject *subject, const char *word, const cli_table *table, rs_text *text) {
+  rs_arena arena = {0};
+  rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
+  rs_doc_put(doc, DOC_WORDS("table", word), DOC_WORDS("model", subject->model.name),
+             DOC_WORDS("recipe", cli_recipe(doc, &subject->recipe)), DOC_NUMBER("length_tokens", subject->length));
+  cli_table_add(table, "columns", doc);
+  rs_doc_json(doc, text);
+  rs_arena_clear(&arena);
 }
 
 static int put_table(const cli_options *options, const rs_subject *subject, const rs_encoding *encoding, size_t table) {
@@ -243,10 +227,8 @@ static int put_table(const cli_options *options, const rs_subject *subject, cons
   if (code == CLI_OK && options->layers == NULL) cli_note_layers(options, &subject->profile, subject->kind);
   if (code == CLI_OK) cli_note_doubt(options, &subject->profile);
   if (code == CLI_OK) warn(options, subject);
-  if (code == CLI_OK && options->json)
-    code = put_json(subject, cli_show_words[table], &out);
-  else if (code == CLI_OK && !cli_put(&out.csv, CLI_DATA))
-    code = CLI_FAILED;
+  if (code == CLI_OK && options->json) put_json(subject, cli_show_words[table], &out, &out.csv);
+  if (code == CLI_OK) code = cli_put(&out.csv, CLI_DATA);
   cli_table_clear(&out);
   return code;
 }
@@ -267,6 +249,7 @@ static int show(const cli_options *options, size_t table) {
 
 int cmd_show(const cli_options *options) {
   int table = cli_choose("table", options->arguments[0], cli_show_words);
-  if (table == RS_COUNT(tables)) return conflict(options) == NULL ? show_layers(options) : refuse(conflict(options));
+  if (table == RS_COUNT(tables) && conflict(options) != NULL) return cli_error("%s", conflict(options));
+  if (table == RS_COUNT(tables)) return show_layers(options);
   return table >= 0 ? show(options, (size_t)table) : CLI_USAGE;
 }

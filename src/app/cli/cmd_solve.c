@@ -2,8 +2,6 @@
  * criteria or a named one. */
 #include "cli.h"
 
-#include "advice/advice.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +9,6 @@
 enum { QUANTITIES = 3 };
 
 static const char *const wanted_words[] = {"base", "factor", "length", "setting", NULL};
-const char *const cli_criteria[] = {"first_violation", "critical_dim", "ood", "ntk", NULL};
 
 static const struct {
   rs_question_part part;
@@ -26,11 +23,6 @@ static const struct {
 
 /* ---- what was given ---------------------------------------------------------------------------------------------- */
 
-static int refuse(const char *why) {
-  cli_error("solve: %s", why);
-  return CLI_USAGE;
-}
-
 /* What the question needs and lacks, or would ignore: "needs --length, the context to be served". False: nothing. */
 static bool lacks(const rs_question *question, char why[160]) {
   rs_question_part part;
@@ -44,23 +36,22 @@ static bool lacks(const rs_question *question, char why[160]) {
 
 static int check_options(const cli_options *options, const rs_question *question) {
   int has = rs_question_has(question);
-  if (options->hf != NULL && options->model != NULL) return refuse("--hf and --model both name a model: keep one");
-  if ((has & RS_ASKS_GEOMETRY) != 0 && (has & RS_ASKS_MODEL) != 0)
-    return refuse("--head-dim and a model both give the dims: keep one");
-  if (options->layers != NULL && (has & RS_ASKS_MODEL) == 0) return refuse("--layers needs --model or --hf");
-  if ((has & RS_ASKS_BASE) != 0 && (has & RS_ASKS_METHOD) != 0)
-    return refuse("--base is plain RoPE: keep it or --method");
+  bool model = has & RS_ASKS_MODEL, geometry = has & RS_ASKS_GEOMETRY, base = has & RS_ASKS_BASE;
+  bool method = has & RS_ASKS_METHOD, by = options->criterion != NULL;
   char why[160];
-  if (lacks(question, why)) {
-    if (options->criterion == NULL)
-      cli_error("solve %s %s", wanted_words[question->sought], why);
-    else
-      cli_error("solve %s by %s %s", wanted_words[question->sought], cli_criteria[question->criterion], why);
-    return CLI_USAGE;
-  }
-  if ((has & RS_ASKS_GEOMETRY) != 0 && (has & RS_ASKS_METHOD) != 0) return refuse("--method needs --model or --hf");
-  if (question->sought == RS_SOLVE_LENGTH && (has & RS_ASKS_GEOMETRY) != 0 && (has & RS_ASKS_BASE) == 0)
-    return refuse("--head-dim alone has no frequencies: --base gives them");
+  if (options->weights != NULL) return cli_error("solve: --weights goes with setting");
+  if (options->consumer != NULL) return cli_error("solve: --for goes with setting");
+  if (options->hf != NULL && options->model != NULL)
+    return cli_error("solve: --hf and --model both name a model: keep one");
+  if (geometry && model) return cli_error("solve: --head-dim and a model both give the dims: keep one");
+  if (options->layers != NULL && !model) return cli_error("solve: --layers needs --model or --hf");
+  if (base && method) return cli_error("solve: --base is plain RoPE: keep it or --method");
+  if (lacks(question, why))
+    return cli_error("solve %s%s%s %s", wanted_words[question->sought], by ? " by " : "",
+                     by ? cli_criteria[question->criterion] : "", why);
+  if (geometry && method) return cli_error("solve: --method needs --model or --hf");
+  if (question->sought == RS_SOLVE_LENGTH && geometry && !base)
+    return cli_error("solve: --head-dim alone has no frequencies: --base gives them");
   return CLI_OK;
 }
 
@@ -78,40 +69,28 @@ static const char *row_of(const rs_solution *solution, const char *name) {
   return NULL;
 }
 
-/* ---- one criterion ----------------------------------------------------------------------------------------------- */
-
-static void put_text(const rs_solution *solution, rs_text *text) {
-  rs_text_printf(text, "%s\n", solution->number);
-  for (size_t i = 0; i < solution->count; i++)
-    rs_text_line(text, "%-11s%s", solution->rows[i].name, solution->rows[i].text);
+/* "recipe     {name: yarn}", a line for each word of the tree. */
+static void put_lines(const rs_doc *doc, rs_text *text) {
+  for (const rs_doc *row = doc->first; row != NULL; row = row->next)
+    if (row->kind == RS_DOC_TEXT && strcmp(row->key, "quantity") != 0)
+      rs_text_line(text, "%-11s%s", row->key, row->text);
 }
 
-static void put_json(const rs_question *question, const rs_solution *solution, rs_text *text) {
-  rs_json json = {.text = text};
-  rs_json_object(&json, NULL);
-  rs_json_string(&json, "quantity", wanted_words[question->sought]);
-  rs_json_number(&json, "value", solution->value);
-  if (solution->open) rs_json_bool(&json, "open", true);
-  for (size_t i = 0; i < solution->count; i++) rs_json_string(&json, solution->rows[i].name, solution->rows[i].text);
-  rs_json_end(&json);
+static void add_value(rs_doc *doc, const rs_question *question, double value, bool open) {
+  rs_doc_put(doc, DOC_WORDS("quantity", wanted_words[question->sought]), DOC_NUMBER("value", value));
+  if (open) rs_doc_put(doc, DOC_FLAG("open", true));
 }
 
-static int answer(const cli_options *options, const rs_question *question) {
-  rs_problems problems = {0};
-  rs_err err = {0};
+static rs_status answer(const cli_options *options, const rs_question *question, rs_doc *doc, rs_text *text,
+                        rs_problems *problems, rs_err *err) {
   rs_solution solution;
-  rs_text text = {0};
-  rs_status status = rs_solve(question, &solution, &problems, &err);
-  if (status == RS_OK && options->json)
-    put_json(question, &solution, &text);
-  else if (status == RS_OK)
-    put_text(&solution, &text);
-  int code = status != RS_OK                                       ? cli_fail(status, &problems, &err)
-             : cli_put(&text, options->json ? CLI_DATA : CLI_TEXT) ? CLI_OK
-                                                                   : CLI_FAILED;
-  rs_text_clear(&text);
-  rs_problems_clear(&problems);
-  return code;
+  RS_TRY(rs_solve(question, &solution, problems, err));
+  add_value(doc, question, solution.value, solution.open);
+  for (size_t i = 0; i < solution.count; i++) rs_doc_put(doc, DOC_WORDS(solution.rows[i].name, solution.rows[i].text));
+  if (options->json || doc == NULL) return RS_OK;
+  rs_text_printf(text, "%s\n", solution.number);
+  put_lines(doc, text);
+  return RS_OK;
 }
 
 /* ---- all of them, side by side ----------------------------------------------------------------------------------- */
@@ -141,13 +120,7 @@ static double value_of(const verdict all[RS_CRITERIA], const rs_advice *advice) 
   return value;
 }
 
-static void put_all(const verdict all[RS_CRITERIA], const rs_advice *advice, rs_text *text) {
-  rs_text_number(text, value_of(all, advice));
-  rs_text_puts(text, "\n");
-  if (advice->text.length > 0) rs_text_line(text, "%-11s%s", "advice", rs_text_string(&advice->text));
-  for (size_t i = 0; i < RS_COUNT(shared_rows); i++)
-    if (shared_row(all, shared_rows[i]) != NULL)
-      rs_text_line(text, "%-11s%s", shared_rows[i], shared_row(all, shared_rows[i]));
+static void put_criteria(const verdict all[RS_CRITERIA], rs_text *text) {
   for (size_t c = 0; c < RS_CRITERIA; c++) {
     rs_text_printf(text, "%s: ", cli_criteria[c]);
     if (!has_answer(&all[c])) {
@@ -162,82 +135,69 @@ static void put_all(const verdict all[RS_CRITERIA], const rs_advice *advice, rs_
   }
 }
 
-static void write_criterion(rs_json *json, rs_criterion criterion, const verdict *said) {
-  bool none = !has_answer(said);
-  rs_json_object(json, NULL);
-  rs_json_string(json, "criterion", cli_criteria[criterion]);
-  rs_json_number(json, "value", none ? NAN : said->solution.value);
-  if (!none && said->solution.open) rs_json_bool(json, "open", true);
-  rs_json_string(json, "means", none ? NULL : row_of(&said->solution, "means"));
-  rs_json_string(json, "why_not", none ? said->why : NULL);
-  for (size_t i = 0; i < RS_COUNT(own_rows) && !none; i++)
-    if (row_of(&said->solution, own_rows[i]) != NULL)
-      rs_json_string(json, own_rows[i], row_of(&said->solution, own_rows[i]));
-  if (!none) rs_json_string(json, "reference", row_of(&said->solution, "reference"));
-  rs_json_end(json);
+static void add_criterion(rs_doc *list, rs_criterion criterion, const verdict *said) {
+  const rs_solution *solution = has_answer(said) ? &said->solution : NULL;
+  rs_doc *in = rs_doc_add(list, NULL, RS_DOC_OBJECT);
+  rs_doc_put(in, DOC_WORDS("criterion", cli_criteria[criterion]),
+             DOC_NUMBER("value", solution != NULL ? solution->value : NAN));
+  if (solution != NULL && solution->open) rs_doc_put(in, DOC_FLAG("open", true));
+  rs_doc_put(in, DOC_WORDS("means", solution != NULL ? row_of(solution, "means") : NULL),
+             DOC_WORDS("why_not", solution != NULL ? NULL : said->why));
+  if (solution == NULL) return;
+  for (size_t i = 0; i < RS_COUNT(own_rows); i++)
+    if (row_of(solution, own_rows[i]) != NULL) rs_doc_put(in, DOC_WORDS(own_rows[i], row_of(solution, own_rows[i])));
+  rs_doc_put(in, DOC_WORDS("reference", row_of(solution, "reference")));
 }
 
-static void write_all(const rs_question *question, const verdict all[RS_CRITERIA], const rs_advice *advice,
-                      rs_text *text) {
-  rs_json json = {.text = text};
-  rs_json_object(&json, NULL);
-  rs_json_string(&json, "quantity", wanted_words[question->sought]);
-  rs_json_number(&json, "value", value_of(all, advice));
-  if (advice->open) rs_json_bool(&json, "open", true);
-  rs_json_string(&json, "advice", advice->text.length > 0 ? rs_text_string(&advice->text) : NULL);
+static void add_all(rs_doc *doc, const rs_question *question, const verdict all[RS_CRITERIA], const rs_advice *advice) {
+  add_value(doc, question, value_of(all, advice), advice->open);
+  rs_doc_put(doc, DOC_WORDS("advice", advice->text.length > 0 ? rs_text_string(&advice->text) : NULL));
   for (size_t i = 0; i < RS_COUNT(shared_rows); i++)
-    if (shared_row(all, shared_rows[i]) != NULL) rs_json_string(&json, shared_rows[i], shared_row(all, shared_rows[i]));
-  rs_json_array(&json, "criteria");
-  for (size_t c = 0; c < RS_CRITERIA; c++) write_criterion(&json, (rs_criterion)c, &all[c]);
-  rs_json_end(&json);
-  rs_json_end(&json);
+    if (shared_row(all, shared_rows[i]) != NULL)
+      rs_doc_put(doc, DOC_WORDS(shared_rows[i], shared_row(all, shared_rows[i])));
+  rs_doc *list = rs_doc_add(doc, "criteria", RS_DOC_ARRAY);
+  for (size_t c = 0; c < RS_CRITERIA; c++) add_criterion(list, (rs_criterion)c, &all[c]);
 }
 
-/* What each criterion says. Where none does, the first failure is the answer: an exit status. */
-static int ask_all(const rs_question *question, verdict all[RS_CRITERIA]) {
-  int answers = 0, first = CLI_OK;
+/* What each criterion says. Where none does, the first failure is the answer. */
+static rs_status ask_all(const rs_question *question, verdict all[RS_CRITERIA], rs_problems *problems, rs_err *err) {
+  int answers = 0;
   for (size_t c = 0; c < RS_CRITERIA; c++) {
     rs_question one = *question;
-    rs_problems problems = {0};
-    rs_err err = {0};
+    rs_err why = {0};
     all[c] = (verdict){0};
     one.criterion = (rs_criterion)c;
     if (lacks(&one, all[c].why)) continue;
-    rs_status status = rs_solve(&one, &all[c].solution, &problems, &err);
+    rs_status status = rs_solve(&one, &all[c].solution, problems, &why);
     bool failed = status == RS_MEMORY || status == RS_IO, wrong = status == RS_INPUT || status == RS_UNSUPPORTED;
-    if (status != RS_OK) rs_err_words(&err, all[c].why, sizeof all[c].why);
-    if (failed || (wrong && c == 0)) first = cli_fail(status, &problems, &err);
-    rs_problems_clear(&problems);
-    if (first != CLI_OK) return first;
+    if (failed || (wrong && c == 0)) {
+      *err = why;
+      return status;
+    }
+    if (status != RS_OK) rs_err_words(&why, all[c].why, sizeof all[c].why);
+    rs_problems_clear(problems);
     answers += status == RS_OK;
   }
-  if (answers > 0) return CLI_OK;
-  cli_error("%s", all[0].why);
-  return CLI_USAGE;
+  return answers > 0 ? RS_OK : rs_fail(err, RS_DOMAIN, "%s", all[0].why);
 }
 
-static int answer_all(const cli_options *options, const rs_question *question) {
+static rs_status answer_all(const cli_options *options, const rs_question *question, rs_doc *doc, rs_text *text,
+                            rs_problems *problems, rs_err *err) {
   verdict all[RS_CRITERIA];
   const rs_solution *solved[RS_CRITERIA];
   rs_advice advice = {0};
-  rs_problems problems = {0};
-  rs_err err = {0};
-  rs_text text = {0};
-  int code = ask_all(question, all);
-  if (code != CLI_OK) return code;
+  RS_TRY(ask_all(question, all, problems, err));
   for (size_t c = 0; c < RS_CRITERIA; c++) solved[c] = has_answer(&all[c]) ? &all[c].solution : NULL;
-  rs_status status = rs_advise(question, solved, &advice, &problems, &err);
-  if (status == RS_OK && options->json)
-    write_all(question, all, &advice, &text);
-  else if (status == RS_OK)
-    put_all(all, &advice, &text);
-  code = status != RS_OK                                       ? cli_fail(status, &problems, &err)
-         : cli_put(&text, options->json ? CLI_DATA : CLI_TEXT) ? CLI_OK
-                                                               : CLI_FAILED;
-  rs_text_clear(&text);
+  rs_status status = rs_advise(question, solved, &advice, problems, err);
+  if (status == RS_OK) add_all(doc, question, all, &advice);
+  if (status == RS_OK && !options->json && doc != NULL) {
+    rs_text_number(text, value_of(all, &advice));
+    rs_text_puts(text, "\n");
+    put_lines(doc, text);
+    put_criteria(all, text);
+  }
   rs_advice_clear(&advice);
-  rs_problems_clear(&problems);
-  return code;
+  return status;
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
@@ -248,8 +208,6 @@ int cmd_solve(const cli_options *options) {
   int criterion = sought >= 0 ? cli_choose("--criterion", word, cli_criteria) : -1;
   if (sought < 0 || criterion < 0) return CLI_USAGE;
   if (sought == QUANTITIES) return cli_solve_setting(options);
-  if (options->weights != NULL) return refuse("--weights goes with setting");
-  if (options->consumer != NULL) return refuse("--for goes with setting");
   const rs_question question = {.sought = (rs_sought)sought,
                                 .criterion = (rs_criterion)criterion,
                                 .length = (double)options->length,
@@ -260,7 +218,20 @@ int cmd_solve(const cli_options *options) {
                                 .preset = options->model,
                                 .layers = options->layers,
                                 .method = options->method};
+  rs_arena arena = {0};
+  rs_problems problems = {0};
+  rs_err err = {0};
+  rs_text text = {0};
   int code = check_options(options, &question);
   if (code != CLI_OK) return code;
-  return options->criterion != NULL ? answer(options, &question) : answer_all(options, &question);
+  rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
+  rs_status status =
+      (options->criterion != NULL ? answer : answer_all)(options, &question, doc, &text, &problems, &err);
+  if (status == RS_OK && options->json) rs_doc_json(doc, &text);
+  text.failed |= arena.failed;
+  code = status == RS_OK ? cli_put(&text, options->json ? CLI_DATA : CLI_TEXT) : cli_fail(status, &problems, &err);
+  rs_text_clear(&text);
+  rs_arena_clear(&arena);
+  rs_problems_clear(&problems);
+  return code;
 }

@@ -32,22 +32,19 @@ void cli_table_header(cli_table *table, const char *const *names) {
   cli_table_end_row(table);
 }
 
-rs_status cli_table_json(const cli_table *table, const char *key, rs_json *json, rs_err *err) {
-  if (table->failed) return rs_fail(err, RS_MEMORY, "out of memory for a table");
-  rs_json_object(json, key);
+void cli_table_add(const cli_table *table, const char *key, rs_doc *in) {
+  rs_doc *columns = rs_doc_add(in, key, RS_DOC_OBJECT);
+  if (in != NULL) in->arena->failed |= table->failed;
   for (size_t c = 0; c < table->columns; c++) {
-    rs_json_list(json, table->cells[c].text);
+    rs_doc *list = rs_doc_add(columns, table->cells[c].text, RS_DOC_LIST);
     for (size_t i = c + table->columns; i < table->count; i += table->columns) {
       const cli_cell *cell = &table->cells[i];
       if (cell->text != NULL)
-        rs_json_string(json, NULL, *cell->text != '\0' ? cell->text : NULL);
+        rs_doc_put(list, DOC_WORDS(NULL, *cell->text != '\0' ? cell->text : NULL));
       else
-        rs_json_number(json, NULL, cell->number);
+        rs_doc_put(list, DOC_NUMBER(NULL, cell->number));
     }
-    rs_json_end(json);
   }
-  rs_json_end(json);
-  return RS_OK;
 }
 
 void cli_table_clear(cli_table *table) {

@@ -15,19 +15,8 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          "Exit status: 75 where another process runs into the folder, 130 and 143 after SIGINT and SIGTERM.\n",
          {"ropescope run config.yaml --print",
           "ropescope run --hf llama/config.json qwen/config.json --lengths 32k,128k --methods published,yarn"},
-         CLI_ARGUMENTS},
-    [CLI_MERGE] =
-        {"merge",
-         "SHARD...",
-         "join the folders of run --shard into the results of the whole",
-         "The files are the same bytes as those of a run of the whole (docs/clusters.md). Cells that stand in\n"
-         "several folders must agree bit for bit. Results that stand in --out keep their cells: shards may be\n"
-         "merged as they come, with --partial.\n"
-         "Exit status: 1 where cells are missing or differ or a journal is damaged, and nothing was written;\n"
-         "2 where the folders do not belong together; 75 where a process runs into one of them.\n",
-         {"ropescope merge results/sweep-*-of-16 --out results/sweep",
-          "ropescope merge node1/out node2/out --out results/sweep --partial"},
-         CLI_ARGUMENTS},
+         CLI_ARGUMENTS,
+         .group = "Simulate"},
     [CLI_PLAN] =
         {"plan",
          "[CONFIG]",
@@ -36,26 +25,6 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          "of the longest run of that kind into a folder beside it.",
          {"ropescope plan config.yaml --shard 2/5", "ropescope plan --hf config.json"},
          CLI_ARGUMENTS},
-    [CLI_LIST] =
-        {"list",
-         "[LIST] [NAME]",
-         "what there is, with parameters, units, defaults, references",
-         "LIST is methods, kinds, sources, tasks, checkpoint, metrics, models, architectures, dialects, findings or\n"
-         "engines.\n"
-         "NAME alone is looked for in all of them.\n",
-         {"ropescope list methods yarn", "ropescope list metrics --json"},
-         2},
-    [CLI_SHOW] =
-        {"show",
-         "TABLE [CONFIG]",
-         "one table of one recipe as CSV: frequencies, positions, scale, slopes, bias, embedding; or layers",
-         "The length is --length, else the only one of CONFIG, or the longest length that the model is published for.\n"
-         "stderr says which recipe and length it was; --json says it, too. Without CONFIG or model: the demo,\n"
-         "of which --set methods=[yarn] and --length choose one. show layers says which layers of a model turn how\n"
-         "and see what.\n",
-         {"ropescope show frequencies --model llama-3.1-8b",
-          "ropescope show positions --model llama-2-7b --method '{name: rerope, window: 512}' --length 2k"},
-         2},
     [CLI_PLOT] = {"plot",
                   "RESULTS",
                   "draw the curves and metrics of a results folder",
@@ -70,44 +39,6 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                     {"ropescope report results/quickstart",
                      "ropescope report results/before results/after --out compared.html"},
                     CLI_ARGUMENTS},
-    [CLI_TABLE] =
-        {"table",
-         "RESULTS COLUMN...",
-         "a small table of a results folder or CSV file: methods down, columns across",
-         "COLUMN is a column's name, whose mean is shown, or 'TITLE: REDUCTION(COLUMN) where CONDITIONS'.\n",
-         {"ropescope table results/quickstart entropy_nats needle_win_rate --where length_tokens=32k",
-          "ropescope table results/quickstart 'at 32k: mean(entropy_nats) where length_tokens=32k' --sort -1"},
-         CLI_WORDS},
-    [CLI_VERIFY] =
-        {"verify",
-         "RESULTS...",
-         "is every file of a results folder what its manifest.json says",
-         "Rows, bytes and SHA-256 of each CSV file and config.yaml. Exit status: 0 where all are right, 1 where\n"
-         "one is missing or another, 2 where a folder has no such manifest. plot, table and reproduce refuse a\n"
-         "file that differs.\n",
-         {"ropescope verify results/quickstart", "ropescope verify --quiet results/*"},
-         CLI_ARGUMENTS},
-    [CLI_REPRODUCE] = {"reproduce",
-                       "[NAME...]",
-                       "run the experiments and check what comes out against what was published",
-                       "",
-                       {"ropescope reproduce --list", "ropescope reproduce yarn-temperature --markdown"},
-                       CLI_WORDS},
-    [CLI_CHECK] = {"check",
-                   "FILE...",
-                   "is this config.json right: what is wrong in it, where, and what to write instead",
-                   "FILE is a Hugging Face config.json, a folder that holds one, or - (stdin). Exit status: 0 where\n"
-                   "nothing but notes is found, 1 where something is, 2 where a file or an option cannot be read.\n",
-                   {"ropescope check config.json", "ropescope check --format github models/*/config.json"},
-                   CLI_ARGUMENTS},
-    [CLI_EXPLAIN] =
-        {"explain",
-         "FILE",
-         "what a length is to a model, and what becomes of a pair there, in words",
-         "FILE is a Hugging Face config.json, a folder that holds one, or - (stdin). Without --length it is\n"
-         "the length that the file is for.\n",
-         {"ropescope explain config.json --length 128k", "ropescope explain config.json --length 128k --pair 37"},
-         1},
     [CLI_EXPLORE] =
         {"explore",
          "",
@@ -119,6 +50,42 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          {"ropescope explore --hf config.json",
           "ropescope explore --model llama-2-7b --method '{name: yarn, factor: 8}' --length 32k --port 8765"},
          0},
+    [CLI_TABLE] =
+        {"table",
+         "RESULTS COLUMN...",
+         "a small table of a results folder or CSV file: methods down, columns across",
+         "COLUMN is a column's name, whose mean is shown, or 'TITLE: REDUCTION(COLUMN) where CONDITIONS'.\n",
+         {"ropescope table results/quickstart entropy_nats needle_win_rate --where length_tokens=32k",
+          "ropescope table results/quickstart 'at 32k: mean(entropy_nats) where length_tokens=32k' --sort -1"},
+         CLI_WORDS},
+    [CLI_CHECK] = {"check",
+                   "FILE...",
+                   "is this config.json right: what is wrong in it, where, and what to write instead",
+                   "FILE is a Hugging Face config.json, a folder that holds one, or - (stdin). Exit status: 0 where\n"
+                   "nothing but notes is found, 1 where something is, 2 where a file or an option cannot be read.\n",
+                   {"ropescope check config.json", "ropescope check --format github models/*/config.json"},
+                   CLI_ARGUMENTS,
+                   .group = "Published models"},
+    [CLI_EXPLAIN] =
+        {"explain",
+         "FILE",
+         "what a length is to a model, and what becomes of a pair there, in words",
+         "FILE is a Hugging Face config.json, a folder that holds one, or - (stdin). Without --length it is\n"
+         "the length that the file is for.\n",
+         {"ropescope explain config.json --length 128k", "ropescope explain config.json --length 128k --pair 37"},
+         1},
+    [CLI_COMPARE] =
+        {"compare",
+         "A B",
+         "where two recipes, configs or dumps part, and why",
+         "A and B are each a Hugging Face config.json or its folder, a preset of `list models`, a recipe (which\n"
+         "stands on the model of --model or --hf, else on the other side's), or a dump: inverse frequencies,\n"
+         "or beside ALiBi slopes (.json, .npy, .csv), buffers inv_freq (.safetensors), or cos and sin\n"
+         "(.safetensors, or cos.npy beside sin.npy). A folder's weights are asked for their buffers, too.\n"
+         "Exit status: 0 equal, 1 different, 2 wrong input or failed.\n",
+         {"ropescope compare config.json '{name: yarn, factor: 8}'",
+          "ropescope compare gpt-oss inv_freq.npy --rtol 1e-5"},
+         2},
     [CLI_CONVERT] =
         {"convert",
          "FILE",
@@ -129,17 +96,6 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          {"ropescope convert config.json --to llamacpp",
           "ropescope convert llama-3.1-8b --inv-freq csv --length 32k --out inv_freq.csv"},
          1},
-    [CLI_COMPARE] =
-        {"compare",
-         "A B",
-         "where two recipes, configs or dumps part, and why",
-         "A and B are each a Hugging Face config.json or its folder, a preset of `list models`, a recipe (which\n"
-         "stands on the model of --model or --hf, else on the other side's), or a dump: inverse frequencies,\n"
-         "or beside ALiBi slopes (.json, .npy, .csv), buffers inv_freq (.safetensors), or cos and sin\n"
-         "(.safetensors, or cos.npy beside sin.npy). A folder's weights are asked for their buffers, too.\n",
-         {"ropescope compare config.json '{name: yarn, factor: 8}'",
-          "ropescope compare gpt-oss inv_freq.npy --rtol 1e-5"},
-         2},
     [CLI_SOLVE] =
         {"solve",
          "base|factor|length|setting",
@@ -147,7 +103,7 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          "base, factor and length are answered by all criteria, with advice, or by --criterion alone; setting\n"
          "ranks whole recipes by what they cost and writes the best as a config (docs/solve.md).\n",
          {"ropescope solve factor --length 64k --hf config.json --method yarn",
-          "ropescope solve setting --to 256k --hf config.json"},
+          "ropescope solve setting --length 256k --hf config.json"},
          1},
     [CLI_LOGITS] = {"logits",
                     "FOLDER TOKENS",
@@ -158,6 +114,61 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                     {"ropescope logits Llama-3.2-1B tokens.npy --out logits.npy --last 1",
                      "ropescope logits Llama-3.2-1B tokens.npy --out logits.npy --precision f64"},
                     2},
+    [CLI_LIST] =
+        {"list",
+         "[LIST] [NAME]",
+         "what there is, with parameters, units, defaults, references",
+         "LIST is methods, kinds, sources, tasks, checkpoint, metrics, models, architectures, dialects, findings or\n"
+         "engines.\n"
+         "NAME alone is looked for in all of them.\n",
+         {"ropescope list methods yarn", "ropescope list metrics --json"},
+         2,
+         .group = "Look up"},
+    [CLI_SHOW] =
+        {"show",
+         "TABLE [CONFIG]",
+         "one table of one recipe as CSV: frequencies, positions, scale, slopes, bias, embedding; or layers",
+         "The length is --length, else the only one of CONFIG, or the longest length that the model is published for.\n"
+         "stderr says which recipe and length it was; --json says it, too. Without CONFIG or model: the demo,\n"
+         "of which --set methods=[yarn] and --length choose one. show layers says which layers of a model turn how\n"
+         "and see what.\n",
+         {"ropescope show frequencies --model llama-3.1-8b",
+          "ropescope show positions --model llama-2-7b --method '{name: rerope, window: 512}' --length 2k"},
+         2},
+    [CLI_HELP] = {"help",
+                  "[COMMAND]",
+                  "what a command does, its options, and two examples",
+                  "",
+                  {"ropescope help run", "ropescope help list"},
+                  1},
+    [CLI_REPRODUCE] = {"reproduce",
+                       "[NAME...]",
+                       "run the experiments and check what comes out against what was published",
+                       "",
+                       {"ropescope reproduce --list", "ropescope reproduce yarn-temperature --markdown"},
+                       CLI_WORDS,
+                       .group = "More"},
+    [CLI_VERIFY] =
+        {"verify",
+         "RESULTS...",
+         "is every file of a results folder what its manifest.json says",
+         "Rows, bytes and SHA-256 of each CSV file and config.yaml. Exit status: 0 where all are right, 1 where\n"
+         "one is missing or another, 2 where a folder has no such manifest. plot, table and reproduce refuse a\n"
+         "file that differs.\n",
+         {"ropescope verify results/quickstart", "ropescope verify --quiet results/*"},
+         CLI_ARGUMENTS},
+    [CLI_MERGE] =
+        {"merge",
+         "SHARD...",
+         "join the folders of run --shard into the results of the whole",
+         "The files are the same bytes as those of a run of the whole (docs/clusters.md). Cells that stand in\n"
+         "several folders must agree bit for bit. Results that stand in --out keep their cells: shards may be\n"
+         "merged as they come, with --partial.\n"
+         "Exit status: 1 where cells are missing or differ or a journal is damaged, and nothing was written;\n"
+         "2 where the folders do not belong together; 75 where a process runs into one of them.\n",
+         {"ropescope merge results/sweep-*-of-16 --out results/sweep",
+          "ropescope merge node1/out node2/out --out results/sweep --partial"},
+         CLI_ARGUMENTS},
     [CLI_BENCH] = {"bench",
                    "",
                    "how fast each job is here, beside what the machine can do",
@@ -171,12 +182,6 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                      "",
                      {"ropescope version", "ropescope --version"},
                      0},
-    [CLI_HELP] = {"help",
-                  "[COMMAND]",
-                  "what a command does, its options, and two examples",
-                  "",
-                  {"ropescope help run", "ropescope help list"},
-                  1},
 };
 
 int cli_command_find(const char *word) {

@@ -1,10 +1,10 @@
-/* What `ropescope compare` says of the layers of two models. */
-#include "compare.h"
+/* What `ropescope compare` says of causes, and of layers and buffers. */
+#include "cli.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- text -------------------------------------------------------------------------------------------------------- */
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
 
 /* The numbers of the layers that are of these kinds, "layers 0-4, 6"; nothing in models of other depths. */
 static bool put_numbers(rs_text *text, const outcome *o, const rs_layer_difference *d) {
@@ -25,104 +25,183 @@ static const char *name_of(const outcome *o, const rs_layer_difference *d, size_
   return kind == RS_NO_KIND ? "none" : o->sides[side].profile.kinds[kind].name;
 }
 
-static void put_side(rs_text *text, const rs_layer_kind *kind, bool mask) {
-  if (!kind->attends)
-    rs_text_puts(text, "no attention");
-  else if (mask)
-    rs_layer_kind_write_mask(kind, text);
-  else
-    rs_recipe_write(&kind->model.published, text);
-}
-
-void compare_put_turning(rs_text *text, const rs_difference *d) {
-  static const char *const names[] = {NULL, "attention factor", "axes", "pair layout", "rest", "head_dim"};
-  if ((d->differs & RS_DIFFERS_FREQUENCY) && d->count > 0 && isfinite(d->largest))
-    rs_text_printf(text, "; %zu frequencies differ, most at pair %zu: %.3g %%", d->count, d->worst, 100 * d->largest);
-  else if (d->differs & RS_DIFFERS_FREQUENCY)
-    rs_text_puts(text, "; other pairs turn");
-  for (size_t i = 1; i < RS_COUNT(names); i++)
-    if (d->differs & 1u << i) rs_text_printf(text, "; %s", names[i]);
-}
-
-static void put_difference(rs_text *text, const outcome *o, const rs_layer_difference *d) {
-  if (d->kind[0] == RS_NO_KIND || d->kind[1] == RS_NO_KIND) {
-    rs_text_puts(text, "; no such layers");
-    return;
-  }
-  const rs_layer_kind *a = &o->sides[0].profile.kinds[d->kind[0]], *b = &o->sides[1].profile.kinds[d->kind[1]];
-  compare_put_turning(text, &d->difference);
-  const bool parts[2] = {d->recipe || d->attention, d->view};
-  for (size_t part = 0; part < RS_COUNT(parts); part++) {
-    if (!parts[part]) continue;
-    rs_text_puts(text, part == 1 ? "; A sees " : "; A ");
-    put_side(text, a, part == 1);
-    rs_text_puts(text, ", B ");
-    put_side(text, b, part == 1);
-  }
-}
-
-static void put_item(rs_text *text, const outcome *o, const rs_layer_difference *d) {
+/* "sliding_attention", or "sliding_attention in A, full_attention in B". */
+static void put_names(rs_text *text, const outcome *o, const rs_layer_difference *d) {
   const char *a = name_of(o, d, 0), *b = name_of(o, d, 1);
-  rs_text line = {0};
-  rs_text_puts(text, "  ");
-  if (put_numbers(text, o, d)) rs_text_puts(text, ": ");
   rs_text_puts(text, a);
   if (strcmp(a, b) != 0) rs_text_printf(text, " in A, %s in B", b);
-  put_difference(&line, o, d);
-  if (!rs_layers_differ(d) || line.length < 2)
-    rs_text_puts(text, ": equal\n");
-  else if (!line.failed)
-    rs_text_printf(text, ": %s\n", rs_text_string(&line) + 2);
-  if (d->causes != NULL) compare_put_causes(d->causes, d->difference.differs, "    ", text);
-  text->failed |= line.failed;
-  rs_text_clear(&line);
 }
 
-/* Of a side whose other layers stand beside nothing. */
-static void put_choice(rs_text *text, const outcome *o, size_t side) {
-  const rs_profile *profile = &o->sides[side].profile;
-  bool again = side == 1 && o->sides[1].origin == RS_FROM_WORDS && o->sides[0].profile.kind_count > 0;
-  if (again || o->layers.count > 0 || profile->kind_count == 0 || !rs_profile_mixed(profile)) return;
-  rs_text_printf(text, "layers: %c is ", "AB"[side]);
-  rs_profile_write_choice(profile, o->sides[side].kind, text);
-  rs_text_puts(text, "; --layers chooses\n");
-}
-
-void compare_put_layers(const outcome *o, rs_text *text) {
-  for (size_t side = 0; side < 2; side++) put_choice(text, o, side);
-  if (o->layers.count == 0 || (o->layers.count == 1 && !o->layers.differs)) return;
-  const rs_profile *a = &o->sides[0].profile, *b = &o->sides[1].profile;
-  if (o->layers.by_layer)
-    rs_text_puts(text, "layer by layer:\n");
-  else if (a->counted && b->counted)
-    rs_text_printf(text, "kinds of layers (A has %zu layers, B %zu):\n", a->layer_count, b->layer_count);
+/* "layers 0-4" of a checkpoint's buffers. */
+static void put_check_layers(rs_text *text, const rs_buffer_check *check) {
+  if (check->first == RS_NO_KIND)
+    rs_text_puts(text, "all layers");
   else
-    rs_text_puts(text, "kinds of layers:\n");
-  for (size_t i = 0; i < o->layers.count; i++) put_item(text, o, &o->layers.items[i]);
+    rs_text_printf(text, check->first < check->last ? "layers %zu-%zu" : "layer %zu", check->first, check->last);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------
- */
+/* ---- causes ------------------------------------------------------------------------------------------------------ */
 
-/* "layers 0-4, 6 (sliding_attention)"; of models of other depths "sliding_attention". */
-static void put_kinds(rs_text *text, const outcome *o, const rs_layer_difference *d) {
-  const char *a = name_of(o, d, 0), *b = name_of(o, d, 1);
-  bool numbered = put_numbers(text, o, d);
-  rs_text_printf(text, numbered ? " (%s" : "%s", d->kind[0] == RS_NO_KIND ? b : a);
-  if (d->kind[0] == RS_NO_KIND || d->kind[1] == RS_NO_KIND)
-    rs_text_printf(text, ", which %c alone has", d->kind[0] == RS_NO_KIND ? 'B' : 'A');
-  else if (strcmp(a, b) != 0)
-    rs_text_printf(text, " in A, %s in B", b);
-  if (numbered) rs_text_puts(text, ")");
+static void say(compare_causes *s, size_t place, rs_text *words) {
+  size_t i = 0;
+  while (i < s->count && strcmp(s->lines[i].words, rs_text_string(words)) != 0) i++;
+  if (i == s->count) {
+    bool *places = rs_arena_take(s->arena, s->places, sizeof *places);
+    const char *kept = rs_arena_text(s->arena, rs_text_string(words));
+    if (kept != NULL) s->lines[s->count++] = (compare_cause_line){kept, places};
+  }
+  if (i < s->count) s->lines[i].places[place] = true;
+  s->arena->failed |= words->failed;
+  rs_text_clear(words);
 }
 
-/* Where the two differ beside the layers of which frequencies are listed. */
-static void put_elsewhere(const outcome *o, rs_text *text) {
+static void put_bits(rs_text *text, unsigned bits) {
+  static const char *const names[] = {"frequencies", "attention factor", "axes",     "pair layout",
+                                      "rest",        "head_dim",         "positions"};
+  const char *between = "";
+  for (size_t i = 0; i < RS_COUNT(names); i++) {
+    if (!(bits & 1u << i)) continue;
+    rs_text_printf(text, "%s%s", between, names[i]);
+    between = ", ";
+  }
+}
+
+static void say_cause(compare_causes *s, size_t place, const rs_cause *cause) {
+  rs_text words = {0};
+  rs_text_printf(&words, "likely cause: %s", cause->text);
+  if (!cause->whole) {
+    rs_text_puts(&words, " [the ");
+    put_bits(&words, cause->explains);
+    rs_text_puts(&words, " alone");
+    if (cause->breaks != 0) {
+      rs_text_puts(&words, "; it would change the ");
+      put_bits(&words, cause->breaks);
+    }
+    rs_text_puts(&words, "]");
+  }
+  if (cause->residual > 0) rs_text_printf(&words, " (off by at most %.1e)", cause->residual);
+  say(s, place, &words);
+}
+
+static void say_causes(compare_causes *s, size_t place, const rs_causes *causes, unsigned differs) {
+  unsigned explained = 0;
+  size_t whole = 0, of_side[2] = {0}; /* "B is A", "A is B" */
+  rs_text words = {0};
+  if (causes == NULL) return;
+  for (size_t i = 0; i < causes->count; i++) {
+    say_cause(s, place, &causes->items[i]);
+    explained |= causes->items[i].explains;
+    whole += causes->items[i].whole;
+    of_side[causes->items[i].text[0] == 'A'] += causes->items[i].whole;
+  }
+  if (of_side[0] > 1 || of_side[1] > 1) {
+    rs_text_puts(&words, "more than one change gives the same table here: which it was, the table does not tell");
+    say(s, place, &words);
+  }
+  if (differs & ~explained) {
+    rs_text_puts(&words, "no known change explains the ");
+    put_bits(&words, differs & ~explained);
+    say(s, place, &words);
+    if (*causes->shape != '\0') {
+      rs_text_printf(&words, "shape of the difference: %s", causes->shape);
+      say(s, place, &words);
+    }
+  }
+  if (causes->untried == 0 || whole > 0) return;
+  rs_text_printf(&words, "%zu changes were not tried, as they take long: wide heads, angles counted at many positions",
+                 causes->untried);
+  say(s, place, &words);
+}
+
+compare_causes compare_gather_causes(const outcome *o, rs_arena *arena) {
+  enum { LINES = RS_CAUSES + 4 };
+  compare_causes s = {.arena = arena, .places = 1 + o->layers.count + o->buffers.count};
+  unsigned differs = o->difference.differs;
+  if (o->form != COMPARE_TURNING && (o->biases.differs || o->slopes.count > 0)) differs = RS_DIFFERS_BEYOND;
+  s.lines = rs_arena_take(arena, s.places, LINES * sizeof *s.lines);
+  say_causes(&s, 0, &o->causes, differs);
+  for (size_t i = 0; i < o->layers.count; i++)
+    say_causes(&s, 1 + i, o->layers.items[i].causes, o->layers.items[i].difference.differs);
+  for (size_t i = 0; i < o->buffers.count; i++)
+    say_causes(&s, 1 + o->layers.count + i, o->buffers.items[i].causes, o->buffers.items[i].difference.differs);
+  return s;
+}
+
+static void put_place(rs_text *text, const outcome *o, size_t place) {
+  if (place <= o->layers.count) {
+    const rs_layer_difference *d = &o->layers.items[place - 1];
+    if (!put_numbers(text, o, d)) put_names(text, o, d);
+    return;
+  }
+  const rs_buffer_check *check = &o->buffers.items[place - 1 - o->layers.count];
+  rs_text_printf(text, "the buffers of %c, ", "AB"[check->buffers]);
+  put_check_layers(text, check);
+}
+
+/* The lines that stand at this place first, and behind those that hold in the same other places, these. */
+void compare_put_causes(rs_text *text, const outcome *o, const compare_causes *s, size_t place, const char *indent) {
+  size_t run = 0;
+  for (size_t i = 0; i < s->count; i++) {
+    const bool *places = s->lines[i].places;
+    if (memchr(places, true, s->places) != places + place) continue;
+    size_t next = i + 1;
+    while (next < s->count && memchr(s->lines[next].places, true, s->places) != s->lines[next].places + place) next++;
+    bool more = next < s->count && memcmp(s->lines[next].places, places, s->places * sizeof *places) == 0;
+    rs_text_printf(text, "%s%s", indent, s->lines[i].words);
+    run++;
+    for (size_t p = place + 1, said = 0; p < s->places && !more; p++) {
+      if (!places[p]) continue;
+      if (said++ > 0)
+        rs_text_puts(text, "; ");
+      else if (run > 1)
+        rs_text_printf(text, "\n%sthe last %zu lines are the same in ", indent, run);
+      else
+        rs_text_puts(text, "; the same in ");
+      put_place(text, o, p);
+    }
+    rs_text_puts(text, "\n");
+    if (!more) run = 0;
+  }
+}
+
+/* In how many frequencies two tables part, and in what else: "3 frequencies differ, most at pair 5: 2 %; axes"; returns
+ * what the next thing is told from it by. */
+static const char *put_turning(rs_text *text, const rs_difference *d) {
+  static const char *const names[] = {NULL, "attention factor", "axes", "pair layout", "rest", "head_dim"};
+  const char *between = "";
+  if (d->differs & RS_DIFFERS_FREQUENCY) {
+    if (d->count > 0 && isfinite(d->largest))
+      rs_text_printf(text, "%zu frequencies differ, most at pair %zu: %.3g %%", d->count, d->worst, 100 * d->largest);
+    else
+      rs_text_puts(text, "other pairs turn");
+    between = "; ";
+  }
+  for (size_t i = 1; i < RS_COUNT(names); i++) {
+    if (!(d->differs & 1u << i)) continue;
+    rs_text_printf(text, "%s%s", between, names[i]);
+    between = "; ";
+  }
+  return between;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+/* Where the two differ beside the layers of which frequencies are listed: "layers 0-4, 6 (sliding_attention)"; of
+ * models of other depths "sliding_attention". */
+static void put_elsewhere(rs_text *text, const outcome *o) {
   const char *between = "different in ";
   for (size_t i = 0; i < o->layers.count; i++) {
-    if (!rs_layers_differ(&o->layers.items[i])) continue;
+    const rs_layer_difference *d = &o->layers.items[i];
+    if (!rs_layers_differ(d)) continue;
     rs_text_puts(text, between);
-    put_kinds(text, o, &o->layers.items[i]);
+    bool numbered = put_numbers(text, o, d);
+    rs_text_puts(text, numbered ? " (" : "");
+    if (d->kind[0] == RS_NO_KIND || d->kind[1] == RS_NO_KIND)
+      rs_text_printf(text, "%s, which %c alone has", name_of(o, d, d->kind[0] == RS_NO_KIND),
+                     "AB"[d->kind[0] == RS_NO_KIND]);
+    else
+      put_names(text, o, d);
+    rs_text_puts(text, numbered ? ")" : "");
     between = "; ";
   }
   for (size_t side = 0; side < 2; side++) {
@@ -136,57 +215,119 @@ static void put_elsewhere(const outcome *o, rs_text *text) {
   rs_text_puts(text, "\n");
 }
 
-/* "of full_attention, ": the layers whose frequencies are listed. */
-static void put_listed(const outcome *o, rs_text *text) {
+bool compare_put_whole(rs_text *text, const outcome *o) {
   const char *names[2] = {NULL, NULL};
-  for (size_t i = 0; i < 2; i++)
-    if (o->sides[i].profile.kind_count > 0) names[i] = o->sides[i].profile.kinds[o->sides[i].kind].name;
-  const char *first = names[0] != NULL ? names[0] : names[1];
-  if (first == NULL) return;
-  rs_text_printf(text, "of %s", first);
-  if (names[1] != NULL && strcmp(first, names[1]) != 0) rs_text_printf(text, " of A and %s of B", names[1]);
-  rs_text_puts(text, ", ");
-}
-
-bool compare_put_whole(const outcome *o, rs_text *text) {
   bool several = o->layers.count > 1;
-  for (size_t i = 0; i < 2; i++)
-    several |= o->sides[i].profile.kind_count > 0 && rs_profile_mixed(&o->sides[i].profile);
+  for (size_t i = 0; i < 2; i++) {
+    const rs_profile *profile = &o->sides[i].profile;
+    several |= profile->kind_count > 0 && rs_profile_mixed(profile);
+    if (profile->kind_count > 0) names[i] = profile->kinds[o->sides[i].kind].name;
+  }
   bool whole = o->layers.count > 0 && !o->layers.differs && !o->buffers.differ && o->difference.differs == 0;
   if (whole && several) {
     rs_text_printf(text, "equal within %g in every %s\n", o->rtol, o->layers.by_layer ? "layer" : "kind of layers");
   } else if (o->buffers.differ || (o->layers.differs && (several || o->difference.differs == 0))) {
-    put_elsewhere(o, text);
+    put_elsewhere(text, o);
     several = true;
   }
-  if (!several) return false;
-  put_listed(o, text);
+  const char *first = names[0] != NULL ? names[0] : names[1];
+  if (!several || first == NULL) return several;
+  rs_text_printf(text, "of %s", first);
+  if (names[1] != NULL && strcmp(first, names[1]) != 0) rs_text_printf(text, " of A and %s of B", names[1]);
+  rs_text_puts(text, ", ");
   return true;
 }
 
-/* ---- buffers ----------------------------------------------------------------------------------------------------- */
+/* ---- layer by layer, and buffers --------------------------------------------------------------------------------- */
+
+static void put_layer(rs_text *text, const outcome *o, const rs_layer_difference *d) {
+  if (d->kind[0] == RS_NO_KIND || d->kind[1] == RS_NO_KIND) {
+    rs_text_puts(text, "no such layers");
+    return;
+  }
+  const char *between = put_turning(text, &d->difference);
+  const bool parts[2] = {d->recipe || d->attention, d->view};
+  for (size_t part = 0; part < RS_COUNT(parts); part++) {
+    if (!parts[part]) continue;
+    for (size_t side = 0; side < 2; side++) {
+      const rs_layer_kind *kind = &o->sides[side].profile.kinds[d->kind[side]];
+      rs_text_printf(text, "%s%c %s", side == 0 ? between : ", ", "AB"[side], side == 0 && part == 1 ? "sees " : "");
+      if (!kind->attends)
+        rs_text_puts(text, "no attention");
+      else if (part == 1)
+        rs_layer_kind_write_mask(kind, text);
+      else
+        rs_recipe_write(&kind->model.published, text);
+    }
+    between = "; ";
+  }
+}
+
+/* Of a side whose other layers stand beside nothing. */
+static void put_choice(rs_text *text, const outcome *o, size_t side) {
+  const rs_profile *profile = &o->sides[side].profile;
+  bool again = side == 1 && o->sides[1].origin == RS_FROM_WORDS && o->sides[0].profile.kind_count > 0;
+  if (again || o->layers.count > 0 || profile->kind_count == 0 || !rs_profile_mixed(profile)) return;
+  rs_text_printf(text, "layers: %c is ", "AB"[side]);
+  rs_profile_write_choice(profile, o->sides[side].kind, text);
+  rs_text_puts(text, "; --layers chooses\n");
+}
+
+void compare_put_layers(rs_text *text, const outcome *o, const compare_causes *causes) {
+  const rs_profile *a = &o->sides[0].profile, *b = &o->sides[1].profile;
+  for (size_t side = 0; side < 2; side++) put_choice(text, o, side);
+  if (o->layers.count == 0 || (o->layers.count == 1 && !o->layers.differs)) return;
+  if (o->layers.by_layer)
+    rs_text_puts(text, "layer by layer:\n");
+  else if (a->counted && b->counted)
+    rs_text_printf(text, "kinds of layers (A has %zu layers, B %zu):\n", a->layer_count, b->layer_count);
+  else
+    rs_text_puts(text, "kinds of layers:\n");
+  for (size_t i = 0; i < o->layers.count; i++) {
+    const rs_layer_difference *d = &o->layers.items[i];
+    rs_text_puts(text, "  ");
+    if (put_numbers(text, o, d)) rs_text_puts(text, ": ");
+    put_names(text, o, d);
+    rs_text_puts(text, ": ");
+    size_t before = text->length;
+    if (rs_layers_differ(d)) put_layer(text, o, d);
+    rs_text_puts(text, text->length == before ? "equal\n" : "\n");
+    compare_put_causes(text, o, causes, 1 + i, "    ");
+  }
+}
+
+/* A dump beside a model whose layers turn in several ways. */
+void compare_put_kinds(rs_text *text, const outcome *o) {
+  const rs_profile *profile = &o->sides[o->kinds.model].profile;
+  if (o->kinds.count > 0)
+    rs_text_printf(text, "%c beside the layers of %c:\n", "BA"[o->kinds.model], "AB"[o->kinds.model]);
+  for (size_t i = 0; i < o->kinds.count; i++) {
+    const rs_kind_match *match = &o->kinds.items[i];
+    rs_text_puts(text, "  layers ");
+    rs_profile_write_layers(profile, match->kind, text);
+    rs_text_printf(text, " (%s): ", profile->kinds[match->kind].name);
+    rs_text_puts(text, *put_turning(text, &match->difference) == '\0' ? "equal\n" : "\n");
+  }
+}
 
 static void put_check(rs_text *text, const outcome *o, const rs_buffer_check *check) {
-  const rs_contender *config = &o->sides[check->config];
-  if (check->first == RS_NO_KIND)
-    rs_text_puts(text, "  all layers");
-  else
-    rs_text_printf(text, check->first < check->last ? "  layers %zu-%zu" : "  layer %zu", check->first, check->last);
-  rs_text_printf(text, " (%s): ", config->profile.kinds[check->kind].name);
-  if (check->difference.differs == 0)
+  const rs_difference *d = &check->difference;
+  rs_text_puts(text, "  ");
+  put_check_layers(text, check);
+  rs_text_printf(text, " (%s): ", o->sides[check->config].profile.kinds[check->kind].name);
+  if (d->differs == 0)
     rs_text_puts(text, "as config.json says\n");
   else if (check->causes == NULL)
     rs_text_puts(text, "config.json turns nothing there\n");
-  else if (check->difference.count > 0)
+  else if (d->count > 0)
     rs_text_printf(
         text, "not as config.json says (here A; the buffer is B): %zu frequencies differ, most at pair %zu: %.3g %%\n",
-        check->difference.count, check->difference.worst, 100 * check->difference.largest);
+        d->count, d->worst, 100 * d->largest);
   else
     rs_text_puts(text, "not as config.json says (here A; the buffer is B): other pairs turn\n");
-  if (check->causes != NULL) compare_put_causes(check->causes, check->difference.differs, "    ", text);
 }
 
-void compare_put_buffers(const outcome *o, rs_text *text) {
+void compare_put_buffers(rs_text *text, const outcome *o, const compare_causes *causes) {
   for (size_t side = 0; side < 2; side++) {
     const rs_buffers *buffers = &o->sides[side].buffers;
     bool led = false;
@@ -195,63 +336,8 @@ void compare_put_buffers(const outcome *o, rs_text *text) {
       if (o->buffers.items[i].buffers != side) continue;
       if (!led) rs_text_printf(text, "buffers inv_freq of %c:\n", "AB"[side]);
       put_check(text, o, &o->buffers.items[i]);
+      compare_put_causes(text, o, causes, 1 + o->layers.count + i, "    ");
       led = true;
     }
   }
-}
-
-/* ---- JSON -------------------------------------------------------------------------------------------------------- */
-
-static void write_kind(rs_json *json, const char *key, const outcome *o, const rs_layer_difference *d, size_t side) {
-  const rs_layer_kind *kind = d->kind[side] != RS_NO_KIND ? &o->sides[side].profile.kinds[d->kind[side]] : NULL;
-  rs_text mask = {0}, recipe = {0};
-  if (kind != NULL && kind->attends) rs_layer_kind_write_mask(kind, &mask);
-  if (kind != NULL && kind->attends) rs_recipe_write(&kind->model.published, &recipe);
-  rs_json_object(json, key);
-  rs_json_string(json, "kind", kind != NULL ? kind->name : NULL);
-  rs_json_string(json, "sees", mask.length > 0 ? rs_text_string(&mask) : NULL);
-  rs_json_string(json, "recipe", recipe.length > 0 ? rs_text_string(&recipe) : NULL);
-  rs_json_end(json);
-  json->text->failed |= mask.failed || recipe.failed;
-  rs_text_clear(&mask);
-  rs_text_clear(&recipe);
-}
-
-void compare_write_layers(const outcome *o, rs_json *json) {
-  rs_json_array(json, "layers");
-  for (size_t i = 0; i < o->layers.count; i++) {
-    const rs_layer_difference *d = &o->layers.items[i];
-    const rs_profile *a = &o->sides[0].profile, *b = &o->sides[1].profile;
-    rs_json_object(json, NULL);
-    rs_json_list(json, "layers");
-    for (size_t l = 0; o->layers.by_layer && l < a->layer_count; l++)
-      if (a->layers[l] == d->kind[0] && b->layers[l] == d->kind[1]) rs_json_number(json, NULL, (double)l);
-    rs_json_end(json);
-    write_kind(json, "a", o, d, 0);
-    write_kind(json, "b", o, d, 1);
-    rs_json_bool(json, "equal", !rs_layers_differ(d));
-    rs_json_number(json, "pairs_that_differ", (double)d->difference.count);
-    rs_json_number(json, "largest_relative_difference", d->difference.count > 0 ? d->difference.largest : NAN);
-    compare_write_causes(d->causes, json);
-    rs_json_end(json);
-  }
-  rs_json_end(json);
-}
-
-void compare_write_buffers(const outcome *o, rs_json *json) {
-  rs_json_array(json, "buffers");
-  for (size_t i = 0; i < o->buffers.count; i++) {
-    const rs_buffer_check *check = &o->buffers.items[i];
-    bool all = check->first == RS_NO_KIND;
-    rs_json_object(json, NULL);
-    rs_json_string(json, "side", check->buffers == 0 ? "a" : "b");
-    rs_json_number(json, "first_layer", all ? NAN : (double)check->first);
-    rs_json_number(json, "last_layer", all ? NAN : (double)check->last);
-    rs_json_string(json, "kind", o->sides[check->config].profile.kinds[check->kind].name);
-    rs_json_bool(json, "as_config", check->difference.differs == 0);
-    rs_json_number(json, "pairs_that_differ", (double)check->difference.count);
-    compare_write_causes(check->causes, json);
-    rs_json_end(json);
-  }
-  rs_json_end(json);
 }

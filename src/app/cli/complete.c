@@ -2,7 +2,202 @@
  * line is a candidate, a tab and what it is; or ":files EXTENSION..." or ":folders", which a shell lists itself. */
 #include "cli.h"
 
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+typedef struct completion {
+  int command;
+  const char *arguments[CLI_WORDS]; /* before the word */
+  size_t argument_count;
+  bool of_models;      /* --hf stands before it */
+  const char *before;  /* what every candidate begins with: "--model=", "rope," */
+  size_t before_count; /* its characters */
+  const char *part;    /* what is typed behind that */
+  rs_text out;
+} completion;
+
+/* Adds a word that begins as what is typed, and what is said of it, or NULL. */
+static void candidate(completion *c, const char *word, const char *summary) {
+  if (strncmp(word, c->part, strlen(c->part)) != 0) return;
+  rs_text_add(&c->out, c->before, c->before_count);
+  rs_text_puts(&c->out, word);
+  if (summary != NULL) rs_text_printf(&c->out, "\t%s", summary);
+  rs_text_puts(&c->out, "\n");
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------ */
+
+static void put_words(completion *c, const char *const *words) {
+  for (; words != NULL && *words != NULL; words++) candidate(c, *words, NULL);
+}
+
+static void put_list(completion *c, size_t list) {
+  const char *name;
+  size_t count;
+  const rs_method *methods = rs_methods(&count);
+  for (size_t i = 0; (name = cli_list_name(list, i)) != NULL; i++)
+    candidate(c, name, list == CLI_METHODS ? methods[i].summary : NULL);
+}
+
+static void put_named(completion *c) {
+  for (size_t l = 0; l < CLI_LISTS; l++)
+    if (strcmp(cli_list_words[l], c->arguments[0]) == 0) put_list(c, l);
+}
+
+static void put_consumers(completion *c) {
+  const rs_consumer *consumer;
+  for (size_t i = 0; (consumer = rs_consumers(i)) != NULL; i++) candidate(c, consumer->name, consumer->summary);
+}
+
+static void put_jobs(completion *c) {
+  size_t count;
+  const rs_bench_family *const *families = rs_bench_families(&count);
+  for (size_t f = 0; f < count; f++)
+    for (size_t j = 0; j < families[f]->job_count; j++)
+      candidate(c, families[f]->jobs[j].name, families[f]->jobs[j].summary);
+}
+
+static void put_commands(completion *c) {
+  for (int i = 0; i < CLI_COMMANDS; i++) candidate(c, cli_commands[i].name, cli_commands[i].summary);
+}
+
+/* Offers the names of what ends so in a folder that comes with the program: without the end, or (no end) those of
+ * folders. */
+static void put_installed(completion *c, const char *folder, const char *end) {
+  char *path = NULL;
+  DIR *entries = rs_data_find(folder, &path, NULL) == RS_OK && path != NULL ? opendir(path) : NULL;
+  for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+    char name[128];
+    size_t length = strlen(entry->d_name), cut = strlen(end);
+    bool fits = length > cut && length - cut < sizeof name && strcmp(entry->d_name + length - cut, end) == 0;
+    if (!fits || (cut == 0 && strchr(entry->d_name, '.') != NULL)) continue;
+    snprintf(name, sizeof name, "%.*s", (int)(length - cut), entry->d_name);
+    candidate(c, name, NULL);
+  }
+  if (entries != NULL) closedir(entries);
+  free(path);
+}
+
+static void put_experiments(completion *c) {
+  put_installed(c, "experiments", "");
+}
+
+static void put_configs(completion *c) {
+  if (!c->of_models) {
+    put_installed(c, "configs", ".yaml");
+    put_experiments(c);
+  }
+  rs_text_puts(&c->out, c->of_models ? ":files json\n" : ":files yaml yml\n");
+}
+
+/* The first line of summary.csv in the folder that is the first argument, or of the file itself; NULL where there is
+ * none. The rest of the file, which may be large, is not read. Release with rs_table_free. */
+static rs_table *read_header(const completion *c) {
+  static char line[1 << 16];
+  struct stat info;
+  rs_table *table = NULL;
+  if (c->argument_count == 0 || stat(c->arguments[0], &info) != 0) return NULL;
+  char *path =
+      S_ISDIR(info.st_mode) ? rs_path_join(c->arguments[0], "summary.csv", NULL) : rs_strdup(c->arguments[0], NULL);
+  FILE *file = path != NULL ? fopen(path, "r") : NULL;
+  if (file != NULL && fgets(line, sizeof line, file) != NULL &&
+      rs_csv_read(line, strlen(line), path, &table, NULL) != RS_OK)
+    table = NULL;
+  if (file != NULL) fclose(file);
+  free(path);
+  return table;
+}
+
+static void put_header(completion *c, const char *end) {
+  rs_table *table = read_header(c);
+  for (size_t i = 0; table != NULL && i < table->columns; i++) {
+    char name[128];
+    snprintf(name, sizeof name, "%s%s", table->header[i], end);
+    candidate(c, name, NULL);
+  }
+  rs_table_free(table);
+}
+
+static void put_columns(completion *c) {
+  put_header(c, "");
+}
+
+static void put_conditions(completion *c) {
+  put_header(c, "=");
+}
+
+/* Pictures are called by columns, or as the CSV file that their curve stands in. */
+static void put_pictures(completion *c) {
+  DIR *entries = c->argument_count > 0 ? opendir(c->arguments[0]) : NULL;
+  put_columns(c);
+  for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+    char name[128];
+    size_t length = strlen(entry->d_name);
+    bool curve = length > 4 && length < sizeof name && strcmp(entry->d_name + length - 4, ".csv") == 0;
+    if (!curve || strcmp(entry->d_name, "summary.csv") == 0 || strcmp(entry->d_name, "timings.csv") == 0) continue;
+    snprintf(name, sizeof name, "%.*s", (int)(length - 4), entry->d_name);
+    candidate(c, name, NULL);
+  }
+  if (entries != NULL) closedir(entries);
+}
+
+/* What a value may be, by what help calls it: the first row that fits. */
+static const struct {
+  const char *owner, *value; /* owner: an option or a command; NULL: any */
+  const char *files;         /* what a shell lists itself */
+  const char *const *words;
+  size_t lists[2]; /* plus 1 */
+  void (*fill)(completion *c);
+} rows[] = {
+    {"methods", "LIST", .lists = {1 + CLI_METHODS}},
+    {"list", "LIST", .words = cli_list_words, .lists = {1 + CLI_METHODS}},
+    {"list", "NAME", .fill = put_named},
+    {"reproduce", "NAME", .fill = put_experiments},
+    {"engine", "NAME", .lists = {1 + CLI_ENGINES}},
+    {"job", "NAME", .fill = put_jobs},
+    {"only", "NAME", .fill = put_pictures},
+    {"format", "NAME", .words = (const char *const[]){"svg", "png", "pdf", NULL}},
+    {"hf", "FILE", .files = ":files json\n"},
+    {"check", "FILE", .files = ":files json\n"},
+    {"explain", "FILE", .files = ":files json\n"},
+    {"convert", "FILE", .files = ":files json\n", .lists = {1 + CLI_MODELS}},
+    {"compare", "A", .files = ":files\n", .lists = {1 + CLI_MODELS, 1 + CLI_METHODS}},
+    {"compare", "B", .files = ":files\n", .lists = {1 + CLI_MODELS, 1 + CLI_METHODS}},
+    {NULL, "CODE", .lists = {1 + CLI_FINDINGS}},
+    {NULL, "COLUMN", .fill = put_columns},
+    {NULL, "COMMAND", .fill = put_commands},
+    {NULL, "CONDITIONS", .fill = put_conditions},
+    {NULL, "CONFIG", .fill = put_configs},
+    {NULL, "CONSUMER", .fill = put_consumers},
+    {NULL, "DIR", .files = ":folders\n"},
+    {NULL, "FILE", .files = ":files\n"},
+    {NULL, "FOLDER", .files = ":folders\n"},
+    {NULL, "PRESET", .lists = {1 + CLI_MODELS}},
+    {NULL, "RESULTS", .files = ":folders\n"},
+    {NULL, "TABLE", .words = cli_show_words},
+    {NULL, "TOKENS", .files = ":files npy\n"},
+    {NULL, "YAML", .lists = {1 + CLI_METHODS}},
+    {NULL, "base|factor|length|setting", .words = (const char *const[]){"base", "factor", "length", "setting", NULL}},
+};
+
+/* Adds what a value of this name ("PRESET", length) may be, as the option or command called `owner` has it. */
+static void put_value(completion *c, const char *owner, const char *value, size_t length) {
+  for (size_t i = 0; i < RS_COUNT(rows); i++) {
+    if (rows[i].owner != NULL && strcmp(rows[i].owner, owner) != 0) continue;
+    if (strlen(rows[i].value) != length || strncmp(rows[i].value, value, length) != 0) continue;
+    put_words(c, rows[i].words);
+    for (size_t l = 0; l < RS_COUNT(rows[i].lists) && rows[i].lists[l] > 0; l++) put_list(c, rows[i].lists[l] - 1);
+    if (rows[i].fill != NULL) rows[i].fill(c);
+    if (rows[i].files != NULL) rs_text_puts(&c->out, rows[i].files);
+    return;
+  }
+}
+
+/* ---- the place ----------------------------------------------------------------------------------------------------
+ */
 
 /* The option of the command that a word like --model or --model=gpt2 names. */
 static bool find_option(int command, const char *word, cli_option *option) {
@@ -13,34 +208,34 @@ static bool find_option(int command, const char *word, cli_option *option) {
   return false;
 }
 
-static void complete_commands(cli_completion *c) {
-  for (int i = 0; i < CLI_COMMANDS; i++) cli_candidate(c, cli_commands[i].name, cli_commands[i].summary);
+static void complete_commands(completion *c) {
+  for (int i = 0; i < CLI_COMMANDS; i++) candidate(c, cli_commands[i].name, cli_commands[i].summary);
   if (*c->part != '-') return;
-  cli_candidate(c, "--help", "what there is");
-  cli_candidate(c, "--version", "print the version");
+  candidate(c, "--help", "what there is");
+  candidate(c, "--version", "print the version");
 }
 
-static void complete_option(cli_completion *c) {
+static void complete_option(completion *c) {
   cli_option option;
   for (size_t i = 0; cli_option_at(c->command, i, &option); i++) {
     char word[64] = "--";
     strncat(word, option.name, sizeof word - 3);
-    cli_candidate(c, word, option.help);
+    candidate(c, word, option.help);
   }
 }
 
 /* `part` is what is typed of the value. A list with commas is completed behind the last. */
-static void complete_option_value(cli_completion *c, const cli_option *option, const char *part) {
+static void complete_option_value(completion *c, const cli_option *option, const char *part) {
   const char *comma = strrchr(part, ',');
   bool list = strchr(option->value, ',') != NULL || strcmp(option->value, "LIST") == 0;
   c->part = list && comma != NULL ? comma + 1 : part;
   c->before_count = (size_t)(c->part - c->before);
-  for (const char *const *word = option->words; word != NULL && *word != NULL; word++) cli_candidate(c, *word, NULL);
-  if (option->words == NULL) cli_complete_value(c, option->name, option->value, strcspn(option->value, ","));
+  put_words(c, option->words);
+  if (option->words == NULL) put_value(c, option->name, option->value, strcspn(option->value, ","));
 }
 
 /* The argument behind those that are there: part `argument_count` of a text like "RESULTS COLUMN..." or "[NAME]". */
-static void complete_argument(cli_completion *c) {
+static void complete_argument(completion *c) {
   const char *place = cli_commands[c->command].arguments, *name = cli_commands[c->command].name;
   for (size_t left = c->argument_count; left > 0; left--) {
     size_t length = strcspn(place, " ");
@@ -51,11 +246,11 @@ static void complete_argument(cli_completion *c) {
     place += length + 1;
   }
   place += *place == '[';
-  cli_complete_value(c, name, place, strcspn(place, " ].,"));
+  put_value(c, name, place, strcspn(place, " ].,"));
 }
 
 /* Bash hands on --model=gpt2 as three words, the others as one. */
-static void complete_words(cli_completion *c, size_t count, char **words) {
+static void complete_words(completion *c, size_t count, char **words) {
   cli_option option = {0}, pending = {0};
   const char *last = words[count - 1];
   bool ended = false;
@@ -86,13 +281,13 @@ static void complete_words(cli_completion *c, size_t count, char **words) {
 }
 
 int cli_complete(size_t count, char **words) {
-  cli_completion c = {.before = "", .part = count > 0 ? words[0] : ""};
+  completion c = {.before = "", .part = count > 0 ? words[0] : ""};
   if (count < 2) {
     complete_commands(&c);
-    return cli_put(&c.out, CLI_DATA) ? CLI_OK : CLI_FAILED;
+    return cli_put(&c.out, CLI_DATA);
   }
   for (; c.command < CLI_COMMANDS; c.command++)
     if (strcmp(cli_commands[c.command].name, words[0]) == 0) break;
   if (c.command < CLI_COMMANDS) complete_words(&c, count, words);
-  return cli_put(&c.out, CLI_DATA) ? CLI_OK : CLI_FAILED;
+  return cli_put(&c.out, CLI_DATA);
 }

@@ -1,4 +1,4 @@
-/* ropescope help: what the tables of commands and options say. */
+/* ropescope help, and version: what the tables of commands and options say. */
 #include "cli.h"
 
 #include <stdio.h>
@@ -28,12 +28,12 @@ static void put_line(rs_text *text, const char *usage, size_t column, const char
     rs_text_printf(text, "\n%*s", (int)indent, "");
   else
     rs_text_printf(text, "%*s", (int)(indent - length), "");
-  cli_wrap(text, indent, indent, width, help);
+  rs_wrap(text, indent, indent, width, help);
   rs_text_puts(text, "\n");
 }
 
 static void put_paragraph(rs_text *text, const char *words) {
-  cli_wrap(text, 0, 0, line_width(), words);
+  rs_wrap(text, 0, 0, line_width(), words);
   rs_text_puts(text, "\n");
 }
 
@@ -52,9 +52,10 @@ int cli_help(void) {
   enum { COLUMN = 27 };
   rs_text text = {0};
   put_paragraph(&text, "ropescope: what does this positional setting do to attention at that length?");
-  rs_text_puts(&text, "\nUsage: ropescope COMMAND [ARGUMENTS] [OPTIONS]\n\nCommands:\n");
+  rs_text_puts(&text, "\nUsage: ropescope COMMAND [ARGUMENTS] [OPTIONS]\n");
   for (int i = 0; i < CLI_COMMANDS; i++) {
     char usage[64];
+    if (cli_commands[i].group != NULL) rs_text_printf(&text, "\n%s:\n", cli_commands[i].group);
     snprintf(usage, sizeof usage, "%s%s%s", cli_commands[i].name, *cli_commands[i].arguments != '\0' ? " " : "",
              cli_commands[i].arguments);
     put_line(&text, usage, COLUMN, cli_commands[i].summary);
@@ -65,7 +66,7 @@ int cli_help(void) {
   put_paragraph(&text, "ropescope help COMMAND shows the other options of a command, and two examples.");
   put_paragraph(&text, "Exit status: 0 done, 1 failed, 2 wrong input, or input that cannot be read (nothing was run), "
                        "75 another process runs into the folder.");
-  return cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
+  return cli_put(&text, CLI_TEXT);
 }
 
 int cli_help_command(int command) {
@@ -80,9 +81,8 @@ int cli_help_command(int command) {
   put_options(command, &text);
   rs_text_puts(&text, "\nExamples:\n"); /* each on one line, so that it can be copied */
   for (size_t i = 0; i < RS_COUNT(c->examples); i++) rs_text_printf(&text, "  %s\n", c->examples[i]);
-  if (command == CLI_COMPARE) rs_text_puts(&text, "\nExit status: 0 equal, 1 different, 2 wrong input or failed.\n");
   rs_text_clear(&summary);
-  return cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
+  return cli_put(&text, CLI_TEXT);
 }
 
 int cmd_help(const cli_options *options) {
@@ -90,4 +90,11 @@ int cmd_help(const cli_options *options) {
   int command = cli_command_find(options->arguments[0]);
   if (command < 0) return CLI_USAGE;
   return options->manual ? cli_manual(command) : cli_help_command(command);
+}
+
+int cmd_version(const cli_options *options) {
+  rs_text text = {0};
+  (void)options;
+  rs_text_puts(&text, "ropescope " ROPESCOPE_VERSION "\n");
+  return cli_put(&text, CLI_TEXT);
 }

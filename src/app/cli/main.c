@@ -4,13 +4,51 @@
 #include "kernel/kernel.h"
 
 #include <jansson.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+
+/* A stack of a thread that is too small ends the program without a word, so it is refused before: more than any call
+ * takes (128 KiB is too little on some machines), and less than threads have unasked. */
+enum { LEAST_STACK = 1 << 20 };
+
+/* Stacks are large unless somebody has made them small: then threads are made to see how small. */
+static bool are_chosen(void) {
+  static const char *const names[] = {"OMP_STACKSIZE", "GOMP_STACKSIZE", "KMP_STACKSIZE"};
+  struct rlimit limit;
+  bool chosen = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < LEAST_STACK;
+  for (size_t i = 0; i < RS_COUNT(names); i++) chosen |= getenv(names[i]) != NULL;
+  return chosen;
+}
+
+/* Bytes of the calling thread's stack; SIZE_MAX where it cannot be told. */
+static size_t stack_size(void) {
+  size_t size = SIZE_MAX;
+#ifdef __GLIBC__
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return SIZE_MAX;
+  if (pthread_attr_getstacksize(&attributes, &size) != 0) size = SIZE_MAX;
+  pthread_attr_destroy(&attributes);
+#endif
+  return size;
+}
+
+static int check_stacks(void) {
+  size_t least = SIZE_MAX;
+  if (!are_chosen()) return CLI_OK;
+#pragma omp parallel reduction(min : least)
+  least = stack_size();
+  if (least >= LEAST_STACK) return CLI_OK;
+  cli_error("threads have a stack of %zu KiB here, and need %d (OMP_STACKSIZE=4M, ulimit -s 8192)", least >> 10,
+            LEAST_STACK >> 10);
+  return CLI_FAILED;
+}
 
 static void use_threads(size_t threads) {
 #ifdef _OPENMP
@@ -33,8 +71,7 @@ static void *allocate_json(size_t size) {
 static int use_kernels(const char *isa) {
   rs_err err = {0};
   if (isa == NULL || rs_kernels_use(isa, &err) == RS_OK) return CLI_OK;
-  cli_error("--isa %s: %s", isa, err.message);
-  return CLI_USAGE;
+  return cli_error("--isa %s: %s", isa, err.message);
 }
 
 /* What each command does, apart from its texts, which help and options read. */
@@ -56,18 +93,15 @@ static bool is_silent(int command) {
 static int run_command(int command, cli_options *options) {
   const cli_command *c = &cli_commands[command];
   if (options->help) return cli_help_command(command);
-  if (options->argument_count > c->most_arguments) {
-    if (c->most_arguments == 0)
-      cli_error("%s takes no arguments (ropescope help %s)", c->name, c->name);
-    else
-      cli_error("%s takes at most %zu argument%s (ropescope help %s)", c->name, c->most_arguments,
-                c->most_arguments == 1 ? "" : "s", c->name);
-    return CLI_USAGE;
-  }
+  if (options->argument_count > c->most_arguments && c->most_arguments == 0)
+    return cli_error("%s takes no arguments (ropescope help %s)", c->name, c->name);
+  if (options->argument_count > c->most_arguments)
+    return cli_error("%s takes at most %zu argument%s (ropescope help %s)", c->name, c->most_arguments,
+                     c->most_arguments == 1 ? "" : "s", c->name);
   /* A file over the size limit is then a failed write, with a message and nothing left behind. */
   signal(SIGXFSZ, SIG_IGN);
   use_threads(options->threads);
-  int status = cli_check_stacks();
+  int status = check_stacks();
   if (status == CLI_OK) status = use_kernels(options->isa);
   if (status == CLI_OK) status = cli_read_hf(options);
   if (status != CLI_OK) return status;

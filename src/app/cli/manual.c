@@ -6,24 +6,14 @@
 
 /* Appends one word or example as roff takes it: no escape, no macro, minus signs that can be copied. */
 static void put_literal(rs_text *text, const char *words, size_t length) {
+  static const char special[] = "\\-\"'`~^";
+  static const char *const escapes[] = {"\\e", "\\-", "\\(dq", "\\(aq", "\\(ga", "\\(ti", "\\(ha"};
   for (size_t i = 0; i < length; i++) {
-    char c = words[i];
-    if (c == '\\')
-      rs_text_puts(text, "\\e");
-    else if (c == '-')
-      rs_text_puts(text, "\\-");
-    else if (c == '"')
-      rs_text_puts(text, "\\(dq");
-    else if (c == '\'')
-      rs_text_puts(text, "\\(aq");
-    else if (c == '`')
-      rs_text_puts(text, "\\(ga");
-    else if (c == '~')
-      rs_text_puts(text, "\\(ti");
-    else if (c == '^')
-      rs_text_puts(text, "\\(ha");
+    const char *found = strchr(special, words[i]);
+    if (found != NULL)
+      rs_text_puts(text, escapes[found - special]);
     else
-      rs_text_add(text, &c, 1);
+      rs_text_add(text, &words[i], 1);
   }
 }
 
@@ -125,7 +115,6 @@ static void put_command(rs_text *text, int command) {
     rs_text_puts(text, ".Pp\n");
     put_sentences(text, c->details);
   }
-  if (command == CLI_COMPARE) rs_text_puts(text, ".Pp\nExit status: 0 equal, 1 different, 2 wrong input or failed.\n");
   rs_text_puts(text, ".Pp\nThe options are:\n");
   put_options(text, command);
   put_status(text);
@@ -135,8 +124,9 @@ static void put_command(rs_text *text, int command) {
 }
 
 static void put_commands(rs_text *text) {
-  rs_text_puts(text, ".Bl -tag -width Ds\n");
   for (int i = 0; i < CLI_COMMANDS; i++) {
+    if (cli_commands[i].group != NULL)
+      rs_text_printf(text, "%s.Pp\n%s:\n.Bl -tag -width Ds\n", i > 0 ? ".El\n" : "", cli_commands[i].group);
     rs_text_printf(text, ".It Xr ropescope-%s 1\n", cli_commands[i].name);
     put_summary(text, cli_commands[i].summary);
   }
@@ -175,5 +165,5 @@ int cli_manual(int command) {
     put_program(&text);
   else
     put_command(&text, command);
-  return cli_put(&text, CLI_DATA) ? CLI_OK : CLI_FAILED;
+  return cli_put(&text, CLI_DATA);
 }

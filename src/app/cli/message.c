@@ -3,12 +3,63 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MESSAGE = 4096 }; /* bytes of the longest */
+
+/* ---- a clock ----------------------------------------------------------------------------------------------------- */
+
+/* For commands that answer at once, as a rule: where one does not, a terminal shows from the second second on that it
+ * is at work, and for how long. It goes when the command says its first word. */
+static struct {
+  pthread_t thread;
+  pthread_mutex_t lock;
+  pthread_cond_t word; /* the command has something to say */
+  const char *name;    /* of the command */
+  bool goes, ended;
+} terminal_clock = {.lock = PTHREAD_MUTEX_INITIALIZER, .word = PTHREAD_COND_INITIALIZER};
+
+static void *tick(void *context) {
+  struct timespec next;
+  bool shown = false;
+  (void)context;
+  clock_gettime(CLOCK_REALTIME, &next);
+  (void)pthread_mutex_lock(&terminal_clock.lock);
+  for (unsigned seconds = 1; !terminal_clock.ended; seconds++) {
+    next.tv_sec++;
+    while (!terminal_clock.ended && pthread_cond_timedwait(&terminal_clock.word, &terminal_clock.lock, &next) == 0)
+      continue;
+    if (terminal_clock.ended) break;
+    shown = true;
+    fprintf(stderr, "\r%s: %u s, Ctrl-C ends it\033[K", terminal_clock.name, seconds);
+  }
+  if (shown) fputs("\r\033[K", stderr);
+  (void)pthread_mutex_unlock(&terminal_clock.lock);
+  return NULL;
+}
+
+void cli_clock_begin(const char *name) {
+  if (!isatty(STDERR_FILENO)) return;
+  terminal_clock.name = name;
+  terminal_clock.goes = pthread_create(&terminal_clock.thread, NULL, tick, NULL) == 0;
+}
+
+void cli_clock_end(void) {
+  if (!terminal_clock.goes) return;
+  (void)pthread_mutex_lock(&terminal_clock.lock);
+  terminal_clock.ended = true;
+  (void)pthread_cond_signal(&terminal_clock.word);
+  (void)pthread_mutex_unlock(&terminal_clock.lock);
+  (void)pthread_join(terminal_clock.thread, NULL);
+  terminal_clock.goes = false;
+}
+
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 /* Colour only on a terminal, and not against the user's wish (no-color.org). */
 static bool coloured(void) {
@@ -16,7 +67,7 @@ static bool coloured(void) {
   return isatty(STDERR_FILENO) && (no_color == NULL || *no_color == '\0');
 }
 
-void cli_error(const char *format, ...) {
+int cli_error(const char *format, ...) {
   char shown[MESSAGE];
   va_list words;
   bool colour = coloured();
@@ -25,6 +76,7 @@ void cli_error(const char *format, ...) {
   va_end(words);
   cli_clock_end();
   fprintf(stderr, "%s%s\n", colour ? "\033[1;31mropescope:\033[0m " : "ropescope: ", shown);
+  return CLI_USAGE;
 }
 
 void cli_note(const cli_options *options, const char *format, ...) {
@@ -69,30 +121,26 @@ int cli_fail(rs_status status, const rs_problems *problems, const rs_err *err) {
   return input ? CLI_USAGE : CLI_FAILED;
 }
 
-void cli_wrap(rs_text *text, size_t column, size_t indent, size_t width, const char *words) {
-  bool begun = false; /* this line has a word of these */
-  for (words += strspn(words, " \n"); *words != '\0'; words += strspn(words, " \n")) {
-    size_t length = strcspn(words, " \n");
-    if (begun && column + 1 + length > width) {
-      rs_text_printf(text, "\n%*s", (int)indent, "");
-      column = indent;
-      begun = false;
-    }
-    rs_text_printf(text, "%s%.*s", begun ? " " : "", (int)length, words);
-    column += length + begun;
-    begun = true;
-    words += length;
-  }
-}
-
-bool cli_put(rs_text *text, cli_form form) {
+int cli_put(rs_text *text, cli_form form) {
   cli_clock_end();
   if (form == CLI_TEXT) rs_text_spell(text, 0, "\n\t");
   bool written =
       !text->failed && fwrite(rs_text_string(text), 1, text->length, stdout) == text->length && fflush(stdout) == 0;
   if (!written) cli_error("cannot write to standard output: %s", text->failed ? "out of memory" : strerror(errno));
   rs_text_clear(text);
-  return written;
+  return written ? CLI_OK : CLI_FAILED;
+}
+
+int cli_answer(rs_status status, const rs_err *err, rs_text *text, cli_form form) {
+  if (status == RS_OK) return cli_put(text, form);
+  rs_text_clear(text);
+  return cli_fail(status, NULL, err);
+}
+
+const char *cli_recipe(rs_doc *in, const rs_recipe *recipe) {
+  rs_text text = {0};
+  rs_recipe_write(recipe, &text);
+  return rs_doc_keep(in, &text);
 }
 
 double cli_mebibytes(double bytes) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* What the value of an option is, and so which field of cli_options takes it. */
 typedef enum option_kind {
@@ -43,6 +44,7 @@ enum {
   EVERY = (1 << CLI_COMMANDS) - 1
 };
 
+const char *const cli_criteria[] = {"first_violation", "critical_dim", "ood", "ntk", NULL};
 static const char *const check_forms[] = {"text", "json", "sarif", "github", NULL};
 static const char *const table_forms[] = {"npy", "csv", "json", NULL};
 static const char *const precisions[] = {"f32", "f64", NULL};
@@ -71,7 +73,7 @@ static const struct option_row {
     {"length", "N", COUNT, FIELD(length), PLOT, .help = "draw the curves at this length alone", .most = 1 << 28},
     {"length", "N", COUNT, FIELD(length), COMPARE, .help = "tokens at which both sides are compared", .most = 1 << 28},
     {"length", "N", COUNT, FIELD(length), SOLVE, .help = "the context to be served", .most = 1 << 28},
-    {"to", "N", COUNT, FIELD(length), SOLVE, .help = "the same, as in solve setting --to 256k", .most = 1 << 28},
+    {"to", "N", COUNT, FIELD(length), SOLVE, .most = 1 << 28}, /* what --length was called, too: not shown */
     {"weights", "WORDS", NAME, FIELD(weights), SOLVE,
      .help = "of costs, for setting: loss (default), needles, or as in near=2,far=0.02,out=1"},
     {"for", "CONSUMER", NAME, FIELD(consumer), SOLVE,
@@ -196,7 +198,7 @@ static bool goes_with(const option_row *row, int command) {
 
 bool cli_option_at(int command, size_t index, cli_option *option) {
   for (const option_row *row = table; row < table + ROWS; row++) {
-    if (!goes_with(row, command) || index-- > 0) continue;
+    if (!goes_with(row, command) || row->help == NULL || index-- > 0) continue;
     *option = (cli_option){row->name, row->value, row->help, row->words};
     return true;
   }
@@ -354,4 +356,44 @@ int cli_options_read(int command, int count, char **arguments, cli_options *opti
       return CLI_USAGE;
   }
   return CLI_OK;
+}
+
+/* ---- where a config.json is: FILE|FOLDER|-, of --hf and of arguments --------------------------------------------- */
+
+/* Read once and kept: compare reads the model for each of its recipes. */
+static rs_status read_stdin(cli_options *options, rs_err *err) {
+  size_t length;
+  RS_TRY(rs_file_read("/dev/stdin", RS_LARGEST_FILE, &options->hf_text, &length, err));
+  options->hf = "standard input";
+  if (strlen(options->hf_text) == length) return RS_OK;
+  return rs_fail(err, RS_INPUT, "%s: holds a NUL byte, so it is no JSON", options->hf);
+}
+
+static rs_status find_config(cli_options *options, rs_err *err) {
+  struct stat info;
+  if (stat(options->hf, &info) != 0 || !S_ISDIR(info.st_mode)) return RS_OK;
+  options->hf_file = rs_path_join(options->hf, "config.json", err);
+  options->hf = options->hf_file;
+  return options->hf_file != NULL ? RS_OK : RS_MEMORY;
+}
+
+int cli_read_hf(cli_options *options) {
+  rs_err err = {0};
+  if (options->hf == NULL) return CLI_OK;
+  rs_status status = strcmp(options->hf, "-") == 0 ? read_stdin(options, &err) : find_config(options, &err);
+  return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
+}
+
+rs_status cli_read_config(const char *word, char **name, char **data, size_t *length, rs_err *err) {
+  struct stat info;
+  bool standard = strcmp(word, "-") == 0;
+  bool folder = !standard && stat(word, &info) == 0 && S_ISDIR(info.st_mode);
+  *name = folder ? rs_path_join(word, "config.json", err) : rs_strdup(standard ? "standard input" : word, err);
+  if (*name == NULL) return RS_MEMORY;
+  return rs_file_read(standard ? "/dev/stdin" : *name, RS_LARGEST_FILE, data, length, err);
+}
+
+void cli_options_clear(cli_options *options) {
+  free(options->hf_text);
+  free(options->hf_file);
 }

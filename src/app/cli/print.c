@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 120, LEAST_WIDTH = 9 };
+enum { LINE = 120 };
 
 /* What is printed, and which rows a number of it is the mean of. */
 typedef struct short_table {
@@ -19,12 +19,6 @@ typedef struct short_table {
   const char *source; /* NULL: any */
   int method_column, length_column, source_column;
 } short_table;
-
-/* A column that is printed, and its unit. */
-typedef struct value_column {
-  int index, width;
-  bool tokens;
-} value_column;
 
 /* The mean over the rows of a method; NaN where none has a number. */
 static double mean_of(const short_table *t, const char *method, int column) {
@@ -51,19 +45,15 @@ static bool reads_no_source(const rs_experiment *experiment, const rs_metric_kin
   return !rs_metric_observes(metric) && (metric->read == NULL || rs_observes(experiment));
 }
 
-/* The columns of the metrics, of tables or of what else they read, that hold anything: at most `most`. */
-static size_t choose_columns(const short_table *t, bool of_tables, value_column *chosen, size_t most) {
+/* The columns of the metrics, of tables or of what else they read, that hold anything: indices in the file. */
+static size_t choose_columns(const short_table *t, bool of_tables, size_t *chosen) {
   const rs_variants *metrics = &t->experiment->metrics;
   size_t count = 0;
   for (size_t m = 0; m < metrics->count; m++) {
     const rs_metric_kind *metric = metrics->items[m].metric;
-    for (size_t i = 0; i < metric->scalar_count && reads_no_source(t->experiment, metric) == of_tables && count < most;
-         i++) {
+    for (size_t i = 0; i < metric->scalar_count && reads_no_source(t->experiment, metric) == of_tables; i++) {
       int column = rs_table_column(t->csv, metric->scalars[i].name);
-      if (column < 0 || !has_values(t, column)) continue;
-      int width = (int)strlen(metric->scalars[i].name);
-      chosen[count++] = (value_column){column, width < LEAST_WIDTH ? LEAST_WIDTH : width,
-                                       strcmp(metric->scalars[i].unit, "tokens") == 0};
+      if (column >= 0 && count < t->csv->columns && has_values(t, column)) chosen[count++] = (size_t)column;
     }
   }
   return count;
@@ -77,39 +67,46 @@ static void format_tokens(double tokens, char *out, size_t size) {
     snprintf(out, size, fabs(tokens) < 10 ? "%.3g" : "%.0f", tokens);
 }
 
-static void put_number(rs_text *text, const value_column *column, double mean) {
-  char number[RS_NUMBER_CHARS] = "-";
-  if (!isnan(mean) && column->tokens)
-    format_tokens(mean, number, sizeof number);
-  else if (!isnan(mean))
-    snprintf(number, sizeof number, "%.4g", mean);
-  rs_text_printf(text, "  %*s", column->width, number);
-}
-
-static int method_width(const rs_experiment *experiment) {
-  int width = (int)strlen("method");
-  for (size_t i = 0; i < experiment->methods.count; i++) {
-    int length = (int)strlen(experiment->methods.items[i].label);
-    width = length > width ? length : width;
-  }
-  return width;
+static bool is_of_tokens(const short_table *t, const char *name) {
+  const rs_variants *metrics = &t->experiment->metrics;
+  for (size_t m = 0; m < metrics->count; m++)
+    for (size_t i = 0; i < metrics->items[m].metric->scalar_count; i++) {
+      const rs_column *column = &metrics->items[m].metric->scalars[i];
+      if (strcmp(column->name, name) == 0) return strcmp(column->unit, "tokens") == 0;
+    }
+  return false;
 }
 
 /* As many columns as fit a line; returns how many those were. */
-static size_t put_columns(const short_table *t, const value_column *columns, size_t count, rs_text *text) {
-  int first = method_width(t->experiment), width = first;
-  size_t fit = 0;
-  while (fit < count && (fit == 0 || width + 2 + columns[fit].width <= LINE)) width += 2 + columns[fit++].width;
-  rs_text_printf(text, "\n%-*s", first, "method");
-  for (size_t c = 0; c < fit; c++) rs_text_printf(text, "  %*s", columns[c].width, t->csv->header[columns[c].index]);
-  rs_text_puts(text, "\n");
+static size_t put_columns(const short_table *t, const size_t *chosen, size_t count, rs_arena *arena, rs_text *text) {
+  enum { NUMBER = 9, FIRST = 24 }; /* about as wide as numbers and labels are */
+  rs_doc_column columns[RS_DOC_COLUMNS] = {{.key = "method", .title = "method"}};
+  rs_doc *rows = rs_doc_new(arena, RS_DOC_ARRAY);
+  size_t width = FIRST, fit = 0;
+  for (; fit < count && fit + 1 < RS_DOC_COLUMNS; fit++) {
+    const char *name = t->csv->header[chosen[fit]];
+    size_t wide = strlen(name) < NUMBER ? NUMBER : strlen(name);
+    if (fit > 0 && width + 2 + wide > LINE) break;
+    width += 2 + wide;
+    columns[1 + fit] = (rs_doc_column){.key = name, .title = name, .none = "-", .digits = 4, .right = true};
+  }
   for (size_t i = 0; i < t->experiment->methods.count; i++) {
     const char *label = t->experiment->methods.items[i].label;
-    size_t line = text->length;
-    rs_text_printf(text, "%-*s", first, label);
-    for (size_t c = 0; c < fit; c++) put_number(text, &columns[c], mean_of(t, label, columns[c].index));
-    rs_text_end_line(text, line);
+    rs_doc *row = rs_doc_add(rows, NULL, RS_DOC_OBJECT);
+    rs_doc_put(row, DOC_WORDS("method", label));
+    for (size_t c = 0; c < fit; c++) {
+      char tokens[RS_NUMBER_CHARS];
+      const char *name = t->csv->header[chosen[c]];
+      double mean = mean_of(t, label, (int)chosen[c]);
+      format_tokens(mean, tokens, sizeof tokens);
+      if (!isnan(mean) && is_of_tokens(t, name))
+        rs_doc_put(row, DOC_WORDS(name, tokens));
+      else
+        rs_doc_put(row, DOC_NUMBER(name, mean));
+    }
   }
+  rs_text_puts(text, "\n");
+  rs_doc_table(rows, columns, 1 + fit, 0, text);
   return fit;
 }
 
@@ -122,7 +119,7 @@ static void put_caption(const rs_variant *source, rs_text *text) {
     if (phrase.length == 0) break;
     rs_text_printf(&words, "%s%s", i > 0 ? ", " : "", rs_text_string(&phrase));
   }
-  if (words.length > 0) cli_wrap(text, 0, 0, LINE, rs_text_string(&words)), rs_text_puts(text, "\n");
+  if (words.length > 0) rs_wrap(text, 0, 0, LINE, rs_text_string(&words)), rs_text_puts(text, "\n");
   text->failed = text->failed || phrase.failed || words.failed;
   rs_text_clear(&phrase);
   rs_text_clear(&words);
@@ -130,18 +127,19 @@ static void put_caption(const rs_variant *source, rs_text *text) {
 
 /* Methods down, metrics across, in as many tables as the line asks for; `source` is NULL where a task is read. */
 static rs_status put_block(const short_table *t, const rs_variant *source, bool of_tables, rs_text *text, rs_err *err) {
-  value_column *columns = rs_alloc(t->csv->columns, sizeof *columns, err);
-  if (columns == NULL) return RS_MEMORY;
-  size_t count = choose_columns(t, of_tables, columns, t->csv->columns);
+  rs_arena arena = {0};
+  size_t *columns = rs_arena_take(&arena, t->csv->columns, sizeof *columns);
+  size_t count = columns != NULL ? choose_columns(t, of_tables, columns) : 0;
   const char *what = t->experiment->sources.count == 0 ? "task" : "source";
   if (count > 0 && !of_tables) {
     rs_text_puts(text, "\n");
     rs_text_line(text, "%s %s", what, t->source);
   }
   if (count > 0 && source != NULL) put_caption(source, text);
-  for (size_t done = 0; done < count;) done += put_columns(t, columns + done, count - done, text);
-  free(columns);
-  return RS_OK;
+  for (size_t done = 0; done < count;) done += put_columns(t, columns + done, count - done, &arena, text);
+  rs_status status = rs_arena_check(&arena, err);
+  rs_arena_clear(&arena);
+  return status;
 }
 
 static rs_status put_tables(const rs_experiment *experiment, const rs_table *csv, rs_text *text, rs_err *err) {
@@ -176,8 +174,7 @@ int cli_print_summary(const rs_experiment *experiment, const char *directory) {
   rs_status status = path != NULL ? rs_results_read(path, RS_LARGEST_TABLE, &csv, &bytes, &err) : RS_MEMORY;
   if (status == RS_OK) status = rs_csv_read(csv, bytes, path, &table, &err);
   if (status == RS_OK) status = put_tables(experiment, table, &text, &err);
-  int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
-  rs_text_clear(&text);
+  int code = cli_answer(status, &err, &text, CLI_TEXT);
   rs_table_free(table);
   free(csv);
   free(path);

@@ -1,8 +1,6 @@
 /* ropescope show layers: a model layer by layer, a line for each kind. */
 #include "cli.h"
 
-#include "advice/advice.h"
-
 #include <math.h>
 
 void cli_note_doubt(const cli_options *options, const rs_profile *profile) {
@@ -58,7 +56,7 @@ void show_put_kind(const rs_profile *profile, size_t k, rs_text *text) {
   rs_profile_write_layers(profile, k, text);
   rs_text_printf(text, ": %s, ", kind->name);
   if (!kind->attends) {
-    rs_text_puts(text, "no attention\n");
+    rs_text_puts(text, "no attention");
     return;
   }
   rs_layer_kind_write_mask(kind, text);
@@ -69,7 +67,6 @@ void show_put_kind(const rs_profile *profile, size_t k, rs_text *text) {
     rs_text_number(text, kind->model.rope_theta);
     rs_text_printf(text, ", %zu of %zu dims turn", turning_dims(kind), kind->model.head_dim);
   }
-  rs_text_puts(text, "\n");
 }
 
 static void put_text(const rs_profile *profile, rs_text *text) {
@@ -77,7 +74,10 @@ static void put_text(const rs_profile *profile, rs_text *text) {
   rs_text_puts(text, profile->kinds[profile->chosen].model.name);
   if (profile->counted) rs_text_printf(text, ", %zu layers", profile->layer_count);
   rs_text_end_line(text, line);
-  for (size_t k = 0; k < profile->kind_count; k++) show_put_kind(profile, k, text);
+  for (size_t k = 0; k < profile->kind_count; k++) {
+    show_put_kind(profile, k, text);
+    rs_text_puts(text, "\n");
+  }
 }
 
 /* ---- for other programs ------------------------------------------------------------------------------------------ */
@@ -119,40 +119,35 @@ static void put_csv(const rs_profile *profile, rs_text *csv) {
   }
 }
 
-static void write_kind(rs_json *json, const rs_profile *profile, size_t k) {
+static void add_kind(rs_doc *list, const rs_profile *profile, size_t k) {
   const rs_layer_kind *kind = &profile->kinds[k];
   rs_text recipe = {0};
+  rs_doc *in = rs_doc_add(list, NULL, RS_DOC_OBJECT);
   if (kind->attends) put_recipe(kind, &recipe);
-  rs_json_object(json, NULL);
-  rs_json_string(json, "kind", kind->name);
-  rs_json_list(json, "layers");
+  const char *words = rs_doc_keep(in, &recipe);
+  rs_doc_put(in, DOC_WORDS("kind", kind->name));
+  rs_doc *layers = rs_doc_add(in, "layers", RS_DOC_LIST);
   for (size_t i = 0; i < profile->layer_count; i++)
-    if (profile->layers[i] == k) rs_json_number(json, NULL, (double)i);
-  rs_json_end(json);
-  rs_json_bool(json, "chosen", k == profile->chosen);
-  rs_json_string(json, "mask", kind->attends ? mask_word(kind) : NULL);
-  rs_json_number(json, "window_tokens", number_or_none(kind->mask.window));
-  rs_json_number(json, "compression", number_or_none(kind->compression));
-  if (kind->chooses) rs_json_number(json, "chosen_keys", number_or_none(kind->chosen * kind->block));
-  rs_json_number(json, "head_dim", number_or_none(kind->model.head_dim));
-  rs_json_number(json, "rotary_dim", turns(kind) ? (double)kind->model.rotary_dim : NAN);
-  rs_json_number(json, "rope_theta", turns(kind) ? kind->model.rope_theta : NAN);
-  rs_json_string(json, "recipe", kind->attends ? rs_text_string(&recipe) : NULL);
-  rs_json_end(json);
-  json->text->failed |= recipe.failed;
-  rs_text_clear(&recipe);
+    if (profile->layers[i] == k) rs_doc_put(layers, DOC_NUMBER(NULL, i));
+  rs_doc_put(in, DOC_FLAG("chosen", k == profile->chosen), DOC_WORDS("mask", kind->attends ? mask_word(kind) : NULL),
+             DOC_NUMBER("window_tokens", number_or_none(kind->mask.window)),
+             DOC_NUMBER("compression", number_or_none(kind->compression)));
+  if (kind->chooses) rs_doc_put(in, DOC_NUMBER("chosen_keys", number_or_none(kind->chosen * kind->block)));
+  rs_doc_put(in, DOC_NUMBER("head_dim", number_or_none(kind->model.head_dim)),
+             DOC_NUMBER("rotary_dim", turns(kind) ? (double)kind->model.rotary_dim : NAN),
+             DOC_NUMBER("rope_theta", turns(kind) ? kind->model.rope_theta : NAN),
+             DOC_WORDS("recipe", kind->attends ? words : NULL));
 }
 
 static void put_json(const rs_profile *profile, rs_text *text) {
-  rs_json json = {.text = text};
-  rs_json_object(&json, NULL);
-  rs_json_string(&json, "table", "layers");
-  rs_json_string(&json, "model", profile->kinds[profile->chosen].model.name);
-  rs_json_bool(&json, "counted", profile->counted);
-  rs_json_array(&json, "kinds");
-  for (size_t k = 0; k < profile->kind_count; k++) write_kind(&json, profile, k);
-  rs_json_end(&json);
-  rs_json_end(&json);
+  rs_arena arena = {0};
+  rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
+  rs_doc_put(doc, DOC_WORDS("table", "layers"), DOC_WORDS("model", profile->kinds[profile->chosen].model.name),
+             DOC_FLAG("counted", profile->counted));
+  rs_doc *kinds = rs_doc_add(doc, "kinds", RS_DOC_ARRAY);
+  for (size_t k = 0; k < profile->kind_count; k++) add_kind(kinds, profile, k);
+  rs_doc_json(doc, text);
+  rs_arena_clear(&arena);
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
@@ -172,15 +167,11 @@ int show_layers(const cli_options *options) {
   rs_text text = {0};
   rs_err err = {0};
   size_t kind;
-  if (in.hf == NULL && in.preset == NULL) {
-    cli_error("show layers needs a model: --hf FILE (a config.json or its folder) or --model PRESET");
-    return CLI_USAGE;
-  }
-  if (idle_option(options) != NULL) {
-    cli_error("%s has no effect on show layers: it shows what the model publishes, of all layers",
-              idle_option(options));
-    return CLI_USAGE;
-  }
+  if (in.hf == NULL && in.preset == NULL)
+    return cli_error("show layers needs a model: --hf FILE (a config.json or its folder) or --model PRESET");
+  if (idle_option(options) != NULL)
+    return cli_error("%s has no effect on show layers: it shows what the model publishes, of all layers",
+                     idle_option(options));
   rs_status status = rs_subject_profile(&in, &profile, &kind, &err);
   if (status != RS_OK) return cli_fail(status, NULL, &err);
   if (options->json)
@@ -189,9 +180,8 @@ int show_layers(const cli_options *options) {
     put_csv(&profile, &text);
   else
     put_text(&profile, &text);
-  int code = cli_put(&text, options->csv || options->json ? CLI_DATA : CLI_TEXT) ? CLI_OK : CLI_FAILED;
+  int code = cli_put(&text, options->csv || options->json ? CLI_DATA : CLI_TEXT);
   if (code == CLI_OK) cli_note_doubt(options, &profile);
-  rs_text_clear(&text);
   rs_profile_clear(&profile);
   return code;
 }

@@ -1,9 +1,9 @@
-/* ropescope solve setting --to N: whole recipes for a length, ranked by what they cost, and the best as a config. */
+/* ropescope solve setting --length N: whole recipes for a length, ranked by what they cost, and the best as a config.
+ */
 #include "cli.h"
 
-#include "advice/advice.h"
-
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +17,6 @@ static const char evidence[] =
     "and LLaMA-7B right. Neither orders models that are tuned at the length";
 
 /* ---- what was asked ---------------------------------------------------------------------------------------------- */
-
-static int refuse(const char *why) {
-  cli_error("solve setting %s", why);
-  return CLI_USAGE;
-}
 
 /* "near=2,far=0.02,out=1", where what is not named keeps the weight of loss. */
 static bool read_weights(const char *text, rs_turn_costs *weights) {
@@ -48,22 +43,30 @@ static bool read_weights(const char *text, rs_turn_costs *weights) {
 }
 
 static int check(const cli_options *options, rs_turn_costs *weights) {
-  if (options->hf == NULL && options->model == NULL) return refuse("needs --hf or --model, which is to be served");
-  if (options->hf != NULL && options->model != NULL) return refuse("takes one model: keep --hf or --model");
-  if (options->length == 0) return refuse("needs --to, the context to be served, as in --to 256k");
-  if (options->criterion != NULL) return refuse("takes no --criterion: it ranks by costs (--weights)");
-  if (options->method != NULL) return refuse("takes no --method: it ranks all of them");
-  if (options->base > 0) return refuse("takes no --base: it is the model's");
-  if (options->head_dim > 0) return refuse("takes no --head-dim: it is the model's");
+  const struct {
+    bool wrong;
+    const char *why;
+  } rules[] = {{options->hf == NULL && options->model == NULL, "needs --hf or --model, which is to be served"},
+               {options->hf != NULL && options->model != NULL, "takes one model: keep --hf or --model"},
+               {options->length == 0, "needs --length, the context to be served, as in --length 256k"},
+               {options->criterion != NULL, "takes no --criterion: it ranks by costs (--weights)"},
+               {options->method != NULL, "takes no --method: it ranks all of them"},
+               {options->base > 0, "takes no --base: it is the model's"},
+               {options->head_dim > 0, "takes no --head-dim: it is the model's"}};
+  for (size_t i = 0; i < RS_COUNT(rules); i++)
+    if (rules[i].wrong) return cli_error("solve setting %s", rules[i].why);
   *weights = rs_loss_weights;
-  if (options->weights != NULL && !read_weights(options->weights, weights)) {
-    cli_error("--weights %s: write loss, needles, or numbers from 0 as in near=2,far=0.02,out=1", options->weights);
-    return CLI_USAGE;
-  }
+  if (options->weights != NULL && !read_weights(options->weights, weights))
+    return cli_error("--weights %s: write loss, needles, or numbers from 0 as in near=2,far=0.02,out=1",
+                     options->weights);
   return CLI_OK;
 }
 
 /* ---- the best as a config ---------------------------------------------------------------------------------------- */
+
+static const char *consumer_of(const cli_options *options) {
+  return options->consumer != NULL ? options->consumer : "hf5";
+}
 
 static rs_status read_convertible(const cli_options *options, rs_convertible *model, rs_err *err) {
   if (options->model != NULL) return rs_convertible_preset(options->model, model, err);
@@ -86,8 +89,7 @@ static rs_status convert(const cli_options *options, const rs_ranking *ranking, 
   const rs_replacement by = {&best->said, best->theta, (size_t)ranking->train_length, options->length};
   model.kind = ranking->kind;
   rs_status status = rs_convertible_replace(&model, ranking->kind, &by, err);
-  const char *to = options->consumer != NULL ? options->consumer : "hf5";
-  if (status == RS_OK) status = rs_convert(&model, to, options->length, out, err);
+  if (status == RS_OK) status = rs_convert(&model, consumer_of(options), options->length, out, err);
   rs_convertible_clear(&model);
   return status;
 }
@@ -145,28 +147,38 @@ static void put_advice(const rs_ranking *ranking, rs_text *text) {
   }
 }
 
-static void put_table(const cli_options *options, const rs_ranking *ranking, rs_text *text) {
-  rs_text_printf(
-      text, "  rank      cost      near       far       out   needles  at %-8g  recipe (* a config.json can say)\n",
-      ranking->train_length);
-  for (size_t i = 0; i < ranking->count; i++) {
+static void put_table(const cli_options *options, const rs_ranking *ranking, const rs_doc *doc, rs_text *text) {
+  char at[32];
+  snprintf(at, sizeof at, "at %g", ranking->train_length);
+  const rs_doc_column columns[] = {{.key = "rank", .title = "rank"},
+                                   {.key = "cost", .title = "cost", .digits = 4},
+                                   {.key = "near", .title = "near", .digits = 3},
+                                   {.key = "far", .title = "far", .digits = 4},
+                                   {.key = "out", .title = "out", .digits = 4},
+                                   {.key = "needle_damage", .title = "needles", .digits = 4},
+                                   {.key = "cost_at_trained_length", .title = at, .digits = 4},
+                                   {.key = "said", .title = "*"},
+                                   {.key = "recipe", .title = "recipe (* a config.json can say)"}};
+  rs_doc *rows = rs_doc_new(doc->arena, RS_DOC_ARRAY);
+  const rs_doc *in = rs_doc_find(doc, "recipes")->first;
+  for (size_t i = 0; i < ranking->count; i++, in = in->next) {
     const rs_candidate *c = &ranking->items[i];
-    rs_text_printf(text, "  %4zu %9.4g %9.3g %9.4g %9.4g %9.4g  %11.4g  %s ", i + 1, c->sum, shown(c->costs.near),
-                   c->costs.far, shown(c->costs.out), c->needles, c->early_sum, c->said.method != NULL ? "*" : " ");
-    rs_recipe_write(&c->recipe, text);
-    rs_text_puts(text, "\n");
+    rs_doc_put(rs_doc_add(rows, NULL, RS_DOC_OBJECT), DOC_NUMBER("rank", i + 1), DOC_NUMBER("cost", c->sum),
+               DOC_NUMBER("near", shown(c->costs.near)), DOC_NUMBER("far", c->costs.far),
+               DOC_NUMBER("out", shown(c->costs.out)), DOC_NUMBER("needle_damage", c->needles),
+               DOC_NUMBER("cost_at_trained_length", c->early_sum), DOC_WORDS("said", c->said.method != NULL ? "*" : ""),
+               DOC_WORDS("recipe", rs_doc_text(in, "recipe")));
   }
+  rs_doc_table(rows, columns, RS_COUNT(columns), 2, text);
   for (size_t i = 0; i < ranking->left_out_count && !options->quiet; i++)
     rs_text_printf(text, "left out   %s: %s\n", ranking->left_out[i].method, ranking->left_out[i].why);
 }
 
 static void put_all(const cli_options *options, const rs_turn_costs *weights, const rs_ranking *ranking,
-                    const rs_conversion *config, rs_text *text) {
+                    const rs_conversion *config, const rs_doc *doc, rs_text *text) {
   const rs_model *model = ranking->model;
   size_t said = rs_ranking_best_said(ranking);
-  rs_text_puts(text, "advice     ");
-  put_advice(ranking, text);
-  rs_text_puts(text, "\n");
+  rs_text_printf(text, "advice     %s\n", rs_doc_text(doc, "advice"));
   rs_text_line(text, "target     %zu tokens, %.4g times the %g of training; %s: base %g, %zu of %zu dims turn",
                options->length, (double)options->length / ranking->train_length, ranking->train_length, model->name,
                model->rope_theta, model->rotary_dim, model->head_dim);
@@ -178,94 +190,70 @@ static void put_all(const cli_options *options, const rs_turn_costs *weights, co
   rs_text_printf(text,
                  "cost       %g near + %g far + %g out; needles: %g far + %g out (docs/metrics.md: lookback_damage)\n",
                  weights->near, weights->far, weights->out, rs_needle_weights.far, rs_needle_weights.out);
-  put_table(options, ranking, text);
+  put_table(options, ranking, doc, text);
   rs_text_printf(text, "evidence   %s.\n", evidence);
   if (said >= ranking->count) return;
-  rs_text_printf(text, "config     of rank %zu, for %s\n", said + 1,
-                 options->consumer != NULL ? options->consumer : "hf5");
+  rs_text_printf(text, "config     of rank %zu, for %s\n", said + 1, consumer_of(options));
   cli_put_conversion(config, text);
 }
 
 /* ---- for other programs ------------------------------------------------------------------------------------------ */
 
-static void write_terms(rs_json *json, const char *key, const rs_turn_costs *costs) {
-  rs_json_object(json, key);
-  rs_json_number(json, "near", costs->near);
-  rs_json_number(json, "far", costs->far);
-  rs_json_number(json, "out", costs->out);
-  rs_json_end(json);
+static void add_terms(rs_doc *in, const char *key, const rs_turn_costs *costs) {
+  rs_doc_put(rs_doc_add(in, key, RS_DOC_OBJECT), DOC_NUMBER("near", costs->near), DOC_NUMBER("far", costs->far),
+             DOC_NUMBER("out", costs->out));
 }
 
-static void write_candidate(rs_json *json, const rs_candidate *c) {
-  rs_text recipe = {0};
-  rs_recipe_write(&c->recipe, &recipe);
-  rs_json_object(json, NULL);
-  rs_json_string(json, "recipe", rs_text_string(&recipe));
-  rs_json_string(json, "reference", c->recipe.method->reference);
-  rs_json_number(json, "cost", c->sum);
-  write_terms(json, "terms", &c->costs);
-  rs_json_number(json, "needle_damage", c->needles);
-  rs_json_number(json, "cost_at_trained_length", c->early_sum);
-  rs_json_bool(json, "config", c->said.method != NULL);
-  rs_json_end(json);
-  json->text->failed |= recipe.failed;
-  rs_text_clear(&recipe);
+static void add_candidate(rs_doc *list, const rs_candidate *c) {
+  rs_doc *in = rs_doc_add(list, NULL, RS_DOC_OBJECT);
+  rs_doc_put(in, DOC_WORDS("recipe", cli_recipe(in, &c->recipe)), DOC_WORDS("reference", c->recipe.method->reference),
+             DOC_NUMBER("cost", c->sum));
+  add_terms(in, "terms", &c->costs);
+  rs_doc_put(in, DOC_NUMBER("needle_damage", c->needles), DOC_NUMBER("cost_at_trained_length", c->early_sum),
+             DOC_FLAG("config", c->said.method != NULL));
 }
 
-static rs_status write_all(const cli_options *options, const rs_turn_costs *weights, const rs_ranking *ranking,
-                           const rs_conversion *config, rs_text *text, rs_err *err) {
-  rs_json json = {.text = text};
+static rs_status add_all(rs_doc *doc, const cli_options *options, const rs_turn_costs *weights,
+                         const rs_ranking *ranking, const rs_conversion *config, rs_err *err) {
   rs_text advice = {0};
   size_t said = rs_ranking_best_said(ranking);
   put_advice(ranking, &advice);
-  rs_json_object(&json, NULL);
-  rs_json_string(&json, "quantity", "setting");
-  rs_json_string(&json, "advice", rs_text_string(&advice));
-  text->failed |= advice.failed;
-  rs_text_clear(&advice);
-  rs_json_string(&json, "evidence", evidence);
-  rs_json_number(&json, "target_tokens", (double)options->length);
-  rs_json_number(&json, "trained_tokens", ranking->train_length);
-  rs_json_string(&json, "layers", ranking->profile.kinds[ranking->kind].name);
-  write_terms(&json, "weights", weights);
-  rs_json_array(&json, "recipes");
-  for (size_t i = 0; i < ranking->count; i++) write_candidate(&json, &ranking->items[i]);
-  rs_json_end(&json);
-  rs_json_array(&json, "left_out");
-  for (size_t i = 0; i < ranking->left_out_count; i++) {
-    rs_json_object(&json, NULL);
-    rs_json_string(&json, "method", ranking->left_out[i].method);
-    rs_json_string(&json, "why", ranking->left_out[i].why);
-    rs_json_end(&json);
-  }
-  rs_json_end(&json);
-  rs_status status = RS_OK;
-  if (said < ranking->count) {
-    rs_json_number(&json, "config_rank", (double)said + 1);
-    status = cli_json_conversion(&json, "config", options->consumer != NULL ? options->consumer : "hf5", config, err);
-  }
-  rs_json_end(&json);
-  return status;
+  rs_doc_put(doc, DOC_WORDS("quantity", "setting"), DOC_WORDS("advice", rs_doc_keep(doc, &advice)),
+             DOC_WORDS("evidence", evidence), DOC_NUMBER("target_tokens", options->length),
+             DOC_NUMBER("trained_tokens", ranking->train_length),
+             DOC_WORDS("layers", ranking->profile.kinds[ranking->kind].name));
+  add_terms(doc, "weights", weights);
+  rs_doc *list = rs_doc_add(doc, "recipes", RS_DOC_ARRAY);
+  for (size_t i = 0; i < ranking->count; i++) add_candidate(list, &ranking->items[i]);
+  list = rs_doc_add(doc, "left_out", RS_DOC_ARRAY);
+  for (size_t i = 0; i < ranking->left_out_count; i++)
+    rs_doc_put(rs_doc_add(list, NULL, RS_DOC_OBJECT), DOC_WORDS("method", ranking->left_out[i].method),
+               DOC_WORDS("why", ranking->left_out[i].why));
+  if (said >= ranking->count) return RS_OK;
+  rs_doc_put(doc, DOC_NUMBER("config_rank", said + 1));
+  return cli_add_conversion(rs_doc_add(doc, "config", RS_DOC_OBJECT), consumer_of(options), config, err);
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static int put(const cli_options *options, const rs_turn_costs *weights, const rs_ranking *ranking) {
   rs_conversion config = {0};
+  rs_arena arena = {0};
   rs_text text = {0};
   rs_err err = {0};
+  rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
   size_t said = rs_ranking_best_said(ranking);
   rs_status status = said < ranking->count ? convert(options, ranking, &ranking->items[said], &config, &err) : RS_OK;
+  if (status == RS_OK) status = add_all(doc, options, weights, ranking, &config, &err);
+  if (status == RS_OK) status = rs_arena_check(&arena, &err);
   if (status == RS_OK && options->json)
-    status = write_all(options, weights, ranking, &config, &text, &err);
+    rs_doc_json(doc, &text);
   else if (status == RS_OK)
-    put_all(options, weights, ranking, &config, &text);
-  int code = status != RS_OK                                       ? cli_fail(status, NULL, &err)
-             : cli_put(&text, options->json ? CLI_DATA : CLI_TEXT) ? CLI_OK
-                                                                   : CLI_FAILED;
+    put_all(options, weights, ranking, &config, doc, &text);
+  int code = cli_answer(status, &err, &text, options->json ? CLI_DATA : CLI_TEXT);
   for (size_t i = 0; i < config.notes.count && code == CLI_OK && !options->json; i++)
     cli_note(options, "note: %s", config.notes.items[i]);
-  rs_text_clear(&text);
+  rs_arena_clear(&arena);
   rs_conversion_clear(&config);
   return code;
 }

@@ -1,9 +1,13 @@
-/* What a sweep is asked of: a config, or models alone. */
+/* What commands of sweeps share: what is asked for (a config, or models alone; all of it, or a part), where it is read
+ * and written, and the ranks that run it. */
 #include "cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 /* The config that comes with the program and is called so: its path below the data folder, the name of one of configs,
  * or of an experiment. *path is NULL where there is none. */
@@ -50,18 +54,11 @@ static int collect(const cli_options *options, const char **files, size_t *count
   for (size_t i = 0; i < options->models.count; i++) files[(*count)++] = options->models.items[i];
   for (size_t i = 0; i < options->argument_count; i++) files[(*count)++] = options->arguments[i];
   for (size_t i = 0; i < *count; i++) {
-    if (strcmp(files[i], "-") == 0) {
-      cli_error("--hf -: a sweep reads files, for its results name them");
-      return CLI_USAGE;
-    }
-    if (files[i][0] == '\0') {
-      cli_error("--hf: a file's name is empty");
-      return CLI_USAGE;
-    }
+    if (strcmp(files[i], "-") == 0) return cli_error("--hf -: a sweep reads files, for its results name them");
+    if (files[i][0] == '\0') return cli_error("--hf: a file's name is empty");
     for (size_t j = 0; j < i; j++) {
       if (strcmp(files[i], files[j]) != 0) continue;
-      cli_error("--hf: %s stands there twice", files[i]);
-      return CLI_USAGE;
+      return cli_error("--hf: %s stands there twice", files[i]);
     }
   }
   return CLI_OK;
@@ -87,9 +84,94 @@ int cli_load_sweep(const cli_options *options, rs_experiment **experiment) {
     cli_error("--layers goes with --hf alone: a config says model: {hf: config.json, layers: %s}", options->layers);
     return CLI_USAGE;
   }
-  if (options->argument_count > 1) {
-    cli_error("one config is read at a time (files of models stand behind --hf)");
-    return CLI_USAGE;
-  }
+  if (options->argument_count > 1) return cli_error("one config is read at a time (files of models stand behind --hf)");
   return cli_load(options, options->arguments[0], experiment);
+}
+
+/* ---- shards ------------------------------------------------------------------------------------------------------ */
+
+/* A number of one to nine digits behind `*text`, which is moved behind it; 0 where there is none. */
+static size_t read_digits(const char **text) {
+  enum { MOST_DIGITS = 9 };
+  size_t digits = strspn(*text, "0123456789");
+  unsigned long number = digits > 0 && digits <= MOST_DIGITS ? strtoul(*text, NULL, 10) : 0;
+  *text += digits;
+  return (size_t)number;
+}
+
+int cli_read_shard(const cli_options *options, rs_sweep_shard *shard) {
+  const char *text = options->shard;
+  *shard = (rs_sweep_shard){0};
+  if (text == NULL) return CLI_OK;
+  bool begins = *text >= '0' && *text <= '9';
+  size_t number = read_digits(&text);
+  bool slash = begins && text[0] == '/' && text[1] >= '0' && text[1] <= '9';
+  if (slash) text++;
+  size_t count = slash ? read_digits(&text) : 0;
+  if (!slash || *text != '\0' || count == 0)
+    return cli_error("--shard %s: write the part and how many there are, as in 2/5", options->shard);
+  if (number == 0 || number > count)
+    return cli_error("--shard %s: parts count from 1/%zu to %zu/%zu", options->shard, count, count, count);
+  *shard = (rs_sweep_shard){number, count};
+  return CLI_OK;
+}
+
+/* ---- folders ----------------------------------------------------------------------------------------------------- */
+
+char *cli_results_folder(const cli_options *options, const rs_experiment *experiment, rs_sweep_shard shard,
+                         rs_err *err) {
+  rs_text name = {0};
+  if (options->out != NULL) return rs_strdup(options->out, err);
+  rs_text_printf(&name, "%s", experiment->name);
+  if (shard.count > 0) rs_text_printf(&name, "-%zu-of-%zu", shard.number, shard.count);
+  char *path = rs_text_check(&name, err) == RS_OK ? rs_path_join("results", rs_text_string(&name), err) : NULL;
+  rs_text_clear(&name);
+  return path;
+}
+
+char *cli_checkpoints_folder(const cli_options *options, const char *directory, rs_err *err) {
+  static const char name[] = "checkpoints";
+  if (options->checkpoints != NULL) return rs_strdup(options->checkpoints, err);
+  size_t length = strlen(directory);
+  while (length > 1 && directory[length - 1] == '/') length--;
+  while (length > 0 && directory[length - 1] != '/') length--;
+  rs_text path = {0};
+  rs_text_printf(&path, "%.*s%s", (int)length, directory, name);
+  if (rs_text_check(&path, err) == RS_OK) return path.data;
+  rs_text_clear(&path);
+  return NULL;
+}
+
+int cli_check_folder(const cli_options *options, const rs_experiment *experiment, const char *directory) {
+  bool differs;
+  rs_err err = {0};
+  rs_status status = rs_folder_differs(experiment, directory, &differs, &err);
+  if (status != RS_OK) return cli_fail(status, NULL, &err);
+  if (!differs || options->force) return CLI_OK;
+  return cli_error("%s holds the results of another config: choose another --out or name, or --force to replace them",
+                   directory);
+}
+
+/* ---- ranks ------------------------------------------------------------------------------------------------------- */
+
+/* A launcher may have given each rank cores of its own; where it has not, they share. */
+static void share_threads(const cli_options *options, const rs_ranks *ranks) {
+#ifdef _OPENMP
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  int local = (int)rs_ranks_local(ranks), threads = (int)cores / local;
+  if (options->threads > 0 || getenv("OMP_NUM_THREADS") != NULL) return;
+  if ((long)omp_get_num_procs() * local > cores) omp_set_num_threads(threads > 1 ? threads : 1);
+#else
+  (void)options;
+  (void)ranks;
+#endif
+}
+
+int cli_open_ranks(const cli_options *options, bool shard, rs_ranks **ranks) {
+  rs_err err = {0};
+  rs_status status = rs_ranks_open(ranks, &err);
+  if (status == RS_UNSUPPORTED && shard) return CLI_OK; /* each may have a part of its own */
+  if (status != RS_OK) return cli_fail(status, NULL, &err);
+  if (*ranks != NULL) share_threads(options, *ranks);
+  return CLI_OK;
 }

@@ -12,7 +12,7 @@ import sys
 import time
 
 LEAST = 0.3  # seconds of a sample: the system counts the time of other processes in ticks of 10 ms
-TOLERATED = 0.05  # share of the CPUs that others may have in it, as in src/app/bench/sample.c
+TOLERATED = 0.05  # share of the CPUs that others may have in it, as in src/app/bench/measure.c
 
 
 def need(module):
