@@ -220,10 +220,16 @@ typedef struct cli_table {
   size_t count, capacity, columns;
 } cli_table;
 
-void cli_table_header(cli_table *table, const char *const *names); /* ends with NULL */
 void cli_table_text(cli_table *table, const char *text);
 void cli_table_number(cli_table *table, double number); /* NaN: an empty field, null */
-void cli_table_end_row(cli_table *table);
+
+/* The header, and numbers that end a row. */
+#define cli_table_header(table, ...)                                                                                   \
+  cli_table_names(table, (const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *))
+#define cli_table_row(table, ...)                                                                                      \
+  cli_table_numbers(table, (const double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double))
+void cli_table_names(cli_table *table, const char *const *names, size_t count);
+void cli_table_numbers(cli_table *table, const double *numbers, size_t count);
 
 /* Adds a kept table as an object of columns, each a list; empty texts are null. */
 void cli_table_add(const cli_table *table, const char *key, rs_doc *in);

@@ -103,11 +103,9 @@ static void add_buffers(rs_doc *doc, const outcome *o) {
 
 /* Every pair: "pair", axis and frequency of either side, and their ratio. */
 static void put_pairs(const outcome *o, cli_table *table) {
-  static const char *const header[] = {"pair",  "axis_a", "omega_a_rad_per_token", "axis_b", "omega_b_rad_per_token",
-                                       "ratio", NULL};
   static const char *const axes[RS_AXES] = {"t", "h", "w"};
   const rs_spectrum *sides[2] = {&o->sides[0].spectrum, &o->sides[1].spectrum};
-  cli_table_header(table, header);
+  cli_table_header(table, "pair", "axis_a", "omega_a_rad_per_token", "axis_b", "omega_b_rad_per_token", "ratio");
   for (size_t j = 0; j < sides[0]->pairs || j < sides[1]->pairs; j++) {
     cli_table_number(table, (double)j);
     for (size_t i = 0; i < 2; i++) {
@@ -116,8 +114,7 @@ static void put_pairs(const outcome *o, cli_table *table) {
       cli_table_number(table, there ? sides[i]->omega[j] : NAN);
     }
     bool both = j < sides[0]->pairs && j < sides[1]->pairs && sides[0]->omega[j] > 0;
-    cli_table_number(table, both ? sides[1]->omega[j] / sides[0]->omega[j] : NAN);
-    cli_table_end_row(table);
+    cli_table_row(table, both ? sides[1]->omega[j] / sides[0]->omega[j] : NAN);
   }
 }
 

@@ -25,29 +25,22 @@ static bool too_many(const cli_table *out, double rows, size_t length) {
 static int show_frequencies(const rs_encoding *encoding, cli_table *out) {
   static const char *const axes[RS_AXES] = {"t", "h", "w"};
   if (encoding->rotary_dim == 0) return cli_error("%s turns no pairs: it has no frequencies", encoding->method->name);
-  static const char *const header[] = {"pair", "axis", "omega_rad_per_token", "wavelength_tokens", "amp", NULL};
-  cli_table_header(out, header);
+  cli_table_header(out, "pair", "axis", "omega_rad_per_token", "wavelength_tokens", "amp");
   for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
+    double omega = encoding->omega[j];
     cli_table_number(out, (double)j);
     cli_table_text(out, encoding->own_places ? "own" : axes[encoding->axis[j]]);
-    cli_table_number(out, encoding->omega[j]);
-    cli_table_number(out, encoding->omega[j] > 0 ? 2 * M_PI / encoding->omega[j] : NAN);
-    cli_table_number(out, encoding->amp);
-    cli_table_end_row(out);
+    cli_table_row(out, omega, omega > 0 ? 2 * M_PI / omega : NAN, encoding->amp);
   }
   return CLI_OK;
 }
 
 /* Maps with several views: where each token stands as query and as key. */
 static int show_views(const rs_encoding *encoding, cli_table *out) {
-  static const char *const header[] = {"token", "view", "query_position", "key_position", NULL};
-  cli_table_header(out, header);
+  cli_table_header(out, "token", "view", "query_position", "key_position");
   for (size_t n = 0; n < encoding->length; n++) {
-    for (size_t v = 0; v < encoding->views; v++) {
-      const double row[] = {(double)n, (double)v, encoding->pos_q[v][n], encoding->pos_k[v][n]};
-      for (size_t c = 0; c < RS_COUNT(row); c++) cli_table_number(out, row[c]);
-      cli_table_end_row(out);
-    }
+    for (size_t v = 0; v < encoding->views; v++)
+      cli_table_row(out, (double)n, (double)v, encoding->pos_q[v][n], encoding->pos_k[v][n]);
     if (!drain(out)) return CLI_FAILED;
   }
   return CLI_OK;
@@ -58,31 +51,25 @@ static int show_positions(const rs_encoding *encoding, cli_table *out) {
   if (encoding->views > 1) return show_views(encoding, out);
   if (encoding->own_places) return cli_error("each pair has positions of its own here (cached_keys or rope_mixed)");
   size_t segment = 0, left = encoding->tokens.count > 0 ? encoding->tokens.runs[0].tokens : SIZE_MAX;
-  static const char *const header[] = {"token", "segment", "t", "h", "w", NULL};
-  cli_table_header(out, header);
+  cli_table_header(out, "token", "segment", "t", "h", "w");
   for (size_t n = 0; n < encoding->length; n++) {
     while (left == 0) {
       segment++;
       left = segment < encoding->tokens.count ? encoding->tokens.runs[segment].tokens : SIZE_MAX;
     }
     left--;
-    cli_table_number(out, (double)n);
-    cli_table_number(out, (double)segment);
-    for (size_t a = 0; a < RS_AXES; a++)
-      cli_table_number(out, encoding->pos_k[0][n * encoding->axes + (a < encoding->axes ? a : 0)]);
-    cli_table_end_row(out);
+    const double *at = encoding->pos_k[0] + n * encoding->axes;
+    cli_table_row(out, (double)n, (double)segment, at[0], at[encoding->axes > 1 ? 1 : 0],
+                  at[encoding->axes > 2 ? 2 : 0]);
     if (!drain(out)) return CLI_FAILED;
   }
   return CLI_OK;
 }
 
 static int show_scale(const rs_encoding *encoding, cli_table *out) {
-  static const char *const header[] = {"query", "logit_scale", NULL};
-  cli_table_header(out, header);
+  cli_table_header(out, "query", "logit_scale");
   for (size_t m = 0; m < encoding->length; m++) {
-    cli_table_number(out, (double)m);
-    cli_table_number(out, encoding->logit_scale[m]);
-    cli_table_end_row(out);
+    cli_table_row(out, (double)m, encoding->logit_scale[m]);
     if (!drain(out)) return CLI_FAILED;
   }
   return CLI_OK;
@@ -91,13 +78,8 @@ static int show_scale(const rs_encoding *encoding, cli_table *out) {
 static int show_slopes(const rs_encoding *encoding, cli_table *out) {
   if (encoding->method->bias == NULL) return cli_error("the method has no bias, hence no slopes (alibi has)");
   if (encoding->method->bias->slope == NULL) return cli_error("the bias has no slopes (alibi's has)");
-  static const char *const header[] = {"head", "slope", NULL};
-  cli_table_header(out, header);
-  for (size_t h = 0; h < encoding->heads; h++) {
-    cli_table_number(out, (double)h);
-    cli_table_number(out, rs_encoding_slope(encoding, h));
-    cli_table_end_row(out);
-  }
+  cli_table_header(out, "head", "slope");
+  for (size_t h = 0; h < encoding->heads; h++) cli_table_row(out, (double)h, rs_encoding_slope(encoding, h));
   return CLI_OK;
 }
 
@@ -105,9 +87,7 @@ static int put_bias_row(const rs_encoding *encoding, size_t head, size_t query, 
   for (size_t key = 0; key <= query; key++) {
     double bias;
     rs_encoding_bias_row(encoding, head, query, key, key + 1, &bias);
-    const double row[] = {(double)head, (double)query, (double)key, bias};
-    for (size_t c = 0; c < RS_COUNT(row); c++) cli_table_number(out, row[c]);
-    cli_table_end_row(out);
+    cli_table_row(out, (double)head, (double)query, (double)key, bias);
     if (!drain(out)) return CLI_FAILED;
   }
   return CLI_OK;
@@ -118,8 +98,7 @@ static int show_bias(const rs_encoding *encoding, cli_table *out) {
   if (encoding->method->bias == NULL)
     return cli_error("the method has no bias (alibi, t5, kerple_log and others have)");
   if (too_many(out, (double)encoding->heads * length * (length + 1) / 2, encoding->length)) return CLI_USAGE;
-  static const char *const header[] = {"head", "query", "key", "bias_nats", NULL};
-  cli_table_header(out, header);
+  cli_table_header(out, "head", "query", "key", "bias_nats");
   for (size_t head = 0; head < encoding->heads; head++)
     for (size_t query = 0; query < encoding->length; query++)
       if (put_bias_row(encoding, head, query, out) != CLI_OK) return CLI_FAILED;
@@ -130,16 +109,10 @@ static int show_bias(const rs_encoding *encoding, cli_table *out) {
 static int put_embedding(const rs_encoding *encoding, double *row, cli_table *out) {
   rs_err err = {0};
   if (rs_encoding_embed(encoding, encoding->length - 1, 1, row, &err) != RS_OK) return cli_error("%s", err.message);
-  static const char *const header[] = {"position", "dim", "value", NULL};
-  cli_table_header(out, header);
+  cli_table_header(out, "position", "dim", "value");
   for (size_t n = 0; n < encoding->length; n++) {
     if (rs_encoding_embed(encoding, n, 1, row, &err) != RS_OK) return cli_error("%s", err.message);
-    for (size_t d = 0; d < encoding->width; d++) {
-      cli_table_number(out, (double)n);
-      cli_table_number(out, (double)d);
-      cli_table_number(out, row[d]);
-      cli_table_end_row(out);
-    }
+    for (size_t d = 0; d < encoding->width; d++) cli_table_row(out, (double)n, (double)d, row[d]);
     if (!drain(out)) return CLI_FAILED;
   }
   return CLI_OK;

@@ -22,14 +22,19 @@ void cli_table_number(cli_table *table, double number) {
     rs_csv_number(&table->csv, number);
 }
 
-void cli_table_end_row(cli_table *table) {
+static void end_row(cli_table *table) {
   if (!table->kept) rs_csv_end_row(&table->csv);
   if (table->columns == 0) table->columns = table->count;
 }
 
-void cli_table_header(cli_table *table, const char *const *names) {
-  for (; *names != NULL; names++) cli_table_text(table, *names);
-  cli_table_end_row(table);
+void cli_table_names(cli_table *table, const char *const *names, size_t count) {
+  for (size_t i = 0; i < count; i++) cli_table_text(table, names[i]);
+  end_row(table);
+}
+
+void cli_table_numbers(cli_table *table, const double *numbers, size_t count) {
+  for (size_t i = 0; i < count; i++) cli_table_number(table, numbers[i]);
+  end_row(table);
 }
 
 void cli_table_add(const cli_table *table, const char *key, rs_doc *in) {
