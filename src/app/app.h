@@ -89,34 +89,15 @@ void rs_wrap(rs_text *text, size_t column, size_t indent, size_t width, const ch
 
 /* ==== claims ==================================================================================================== */
 
-/* What the literature says beside what a run comes to. A folder of an experiment states in
- * expected.csv which number is expected, where it comes from, and whether a run must agree with it or refute it; the
- * check reads the CSV files of that run. Also small tables of such files. Uses base and io. Nothing here runs an
- * experiment.
+/* What the literature says beside what a run comes to. A folder of an experiment states in expected.csv which number is
+ * expected, where it comes from, and whether a run must agree with it or refute it; the check reads the CSV files of
+ * that run. Its columns are key, file, column, where, expected, here, tolerance, origin, verdict, source and note
+ * (experiments/README.md says what may stand in them). Published numbers in a file STEM.csv beside STEM.yaml are joined
+ * to that run's rows by the columns that both have. Also small tables of such files. Nothing here runs an experiment.
  *
- * expected.csv has these columns, in this order:
- *   key        what the row says, unique in the file
- *   file       a CSV file of the run without .csv: "summary", "decay"; "STEM/summary" for the config STEM.yaml
- *              (published numbers in a file STEM.csv beside STEM.yaml are joined to that run's rows by the columns that
- *              both have, as method and length_tokens)
- *   column     what is read: a column, which `where` must narrow to one row, or a reduction over the rows it leaves:
- *              mean(c) min(c) max(c) median(c) sum(c), count(c) and missing(c) rows with and without a value,
- *              at_min(y; x) at_max(y; x) the x of the least or largest y (the first of equals),
- *              exponent(y; x) coefficient(y; x) of the least-squares power law y = coefficient x^exponent, in logs,
- *              spearman(y; x) the rank correlation and spearman_p(y; x) its p-value, two-sided, by 9999 permutations;
- *              in spearman(y; x; c) rows with the same word in column c are one, of their means
- *   where      conditions joined by ';', as in "method=yarn; length_tokens=32k; distance_tokens>=100"; operators = != <
- *              <= > >=; numbers where both sides are, else text; empty: every row
- *   expected   the number that `origin` speaks of, or a relation as "<=0.434"; empty for `found`
- *   here       what the run comes to, to the digits that hold; empty: not said
- *   tolerance  of `expected`: 0.01 (absolute), 1% (relative); empty: what rounding to the digits written leaves
- *   origin     printed: the source prints it; derived: it follows from a formula that the source prints, worked out
- * apart from this program; departs: the paper asks for it, and the implementation that runs does otherwise, which
- *              `here` and `note` say; found: nobody said it, `here` is ours
- *   verdict    agrees | agrees_with_definition | refuted | does_not_appear, of what is printed or derived; empty for
- * the other two. Mathematics alone refutes; what was said of trained models does not appear in those here source paper
- * or code, and place; empty is allowed for `found` alone note       which definition, why it is refuted, in how many
- * weights and seeds it does not appear, or how it departs; empty is allowed otherwise */
+ * origin says whether the source prints the number, it follows from a formula that the source prints (derived), the
+ * implementation that runs departs from the paper, or nobody said it (found). Mathematics alone refutes; what was said
+ * of trained models does not appear in those here. */
 
 typedef enum rs_origin { RS_PRINTED, RS_DERIVED, RS_DEPARTS, RS_FOUND, RS_ORIGINS } rs_origin;
 

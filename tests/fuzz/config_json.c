@@ -1,7 +1,7 @@
 /* config_json.c: a config.json through check in all its forms, explain and show. */
 #include "fuzz.h"
 
-#include "../../src/app/cli/check.h"
+#include "../../src/app/cli/cli.h"
 
 /* The forms for machines are JSON, whatever the file has in its keys and words. */
 static void read_back(const rs_text *json) {
@@ -14,14 +14,22 @@ static void read_back(const rs_text *json) {
 }
 
 static void put_forms(checked_file *file) {
-  static void (*const forms[])(const checked_files *files, rs_text *text) = {check_put_json, check_put_sarif,
-                                                                             check_put_text, check_put_github};
+  static rs_doc *(*const trees[])(const checked_files *files, rs_arena *arena) = {check_json, check_sarif};
+  static void (*const forms[])(const checked_files *files, rs_text *text) = {check_put_text, check_put_github};
   const checked_files files = {file, 1};
+  for (size_t i = 0; i < RS_COUNT(trees); i++) {
+    rs_arena arena = {0};
+    rs_text text = {0};
+    rs_doc_json(trees[i](&files, &arena), &text);
+    LAW(!text.failed);
+    read_back(&text);
+    rs_text_clear(&text);
+    rs_arena_clear(&arena);
+  }
   for (size_t i = 0; i < RS_COUNT(forms); i++) {
     rs_text text = {0};
     forms[i](&files, &text);
     LAW(!text.failed);
-    if (i < 2) read_back(&text);
     rs_text_clear(&text);
   }
 }

@@ -11,17 +11,13 @@ static void put_label(rs_text *text, const char *label) {
 
 /* ---- lengths and factors ----------------------------------------------------------------------------------------- */
 
-/* Which key says the trained length. */
-static const char *trained_by(const rs_portrait *p) {
-  double trained = (double)p->trained;
-  if (trained == p->original) return "original_max_position_embeddings";
-  return trained == p->maximum ? "max_position_embeddings" : "the model's class";
-}
-
 static void put_lengths(const rs_portrait *p, rs_text *text) {
-  double product = p->factor * (double)p->trained;
+  double trained = (double)p->trained, product = p->factor * trained;
   put_label(text, "lengths");
-  rs_text_printf(text, "trained %zu (%s)", p->trained, trained_by(p));
+  rs_text_printf(text, "trained %zu (%s)", p->trained,
+                 trained == p->original  ? "original_max_position_embeddings"
+                 : trained == p->maximum ? "max_position_embeddings"
+                                         : "the model's class");
   if (!isnan(p->original) && p->original != (double)p->trained) rs_text_printf(text, ", original %.0f", p->original);
   if (!isnan(p->maximum)) rs_text_printf(text, ", maximum %.0f (max_position_embeddings)", p->maximum);
   rs_text_printf(text, ", served %zu (", p->served);
@@ -139,13 +135,6 @@ static void put_portrait(const rs_portrait *p, rs_text *text) {
 
 /* ---- findings ---------------------------------------------------------------------------------------------------- */
 
-/* "file:12:15: " */
-static void put_place(rs_text *text, const char *name, const rs_finding *f) {
-  rs_text_printf(text, "%s:", name);
-  if (f->line > 0) rs_text_printf(text, "%zu:%zu:", f->line, f->column);
-  rs_text_puts(text, " ");
-}
-
 static void put_counts(rs_text *text, size_t counts[RS_SEVERITIES]) {
   static const char *const many[RS_SEVERITIES] = {"notes", "warnings", "errors"};
   const char *before = "";
@@ -159,7 +148,9 @@ static void put_counts(rs_text *text, size_t counts[RS_SEVERITIES]) {
 
 static void put_finding(rs_text *text, const char *name, const rs_finding *f) {
   size_t line = text->length;
-  put_place(text, name, f);
+  rs_text_printf(text, "%s:", name);
+  if (f->line > 0) rs_text_printf(text, "%zu:%zu:", f->line, f->column);
+  rs_text_puts(text, " ");
   bool named = *f->key == '\0' || strncmp(f->text, f->key, strlen(f->key)) == 0;
   rs_text_printf(text, "%s: %s%s%s [%s]", rs_severity_words[f->severity], named ? "" : f->key, named ? "" : ": ",
                  f->text, f->rule->code);

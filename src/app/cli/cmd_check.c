@@ -6,14 +6,6 @@
 
 enum { FOUND = 1 };
 
-/* What is no recipe has findings that say why, and no portrait. */
-static rs_status portray(const char *data, size_t length, const char *name, checked_file *file, rs_err *err) {
-  rs_err why = {0};
-  rs_status status = rs_portrait_read(data, length, name, NULL, &file->portrait, &why);
-  file->portrayed = status == RS_OK;
-  return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;
-}
-
 /* What the options say of all files. */
 typedef struct request {
   bool portrayed;
@@ -42,7 +34,11 @@ static rs_status check_file(const char *word, const request *asked, checked_file
   rs_err why = {0};
   rs_status status = cli_read_config(word, &name, &data, &length, &why);
   if (status == RS_OK) status = rs_check(data, length, name, asked->engines, &file->findings, &why);
-  if (status == RS_OK && asked->portrayed) status = portray(data, length, name, file, &why);
+  if (status == RS_OK && asked->portrayed) { /* what is no recipe has findings that say why, and no portrait */
+    rs_err unread = {0};
+    file->portrayed = rs_portrait_read(data, length, name, NULL, &file->portrait, &unread) == RS_OK;
+    if (unread.status == RS_MEMORY) status = rs_fail(&why, RS_MEMORY, "%s", unread.message);
+  }
   if (status == RS_OK) ignore(asked, file);
   if (file->portrayed) choose_engines(asked->engines, &file->portrait.engines);
   free(data);
@@ -50,15 +46,6 @@ static rs_status check_file(const char *word, const request *asked, checked_file
   if (status == RS_OK) return RS_OK;
   if (status != RS_MEMORY) file->message = rs_strdup(why.message, err);
   return file->message != NULL ? RS_OK : rs_fail(err, RS_MEMORY, "out of memory while checking %s", word);
-}
-
-/* All of them, whatever one of them is. */
-static rs_status check_all(const cli_options *options, const request *asked, checked_files *files, rs_err *err) {
-  files->items = rs_alloc(options->argument_count, sizeof *files->items, err);
-  if (files->items == NULL) return RS_MEMORY;
-  for (; files->count < options->argument_count; files->count++)
-    RS_TRY(check_file(options->arguments[files->count], asked, &files->items[files->count], err));
-  return RS_OK;
 }
 
 static rs_status add_engine(const char *word, request *asked, rs_err *err) {
@@ -80,12 +67,6 @@ static rs_status read_words(const cli_list *list, rs_status (*add)(const char *w
   free(names);
   free(words);
   return status;
-}
-
-static rs_status read_request(const cli_options *options, request *asked, rs_err *err) {
-  asked->portrayed = !options->findings;
-  RS_TRY(read_words(&options->engines, add_engine, asked, err));
-  return read_words(&options->ignored, add_ignored, asked, err);
 }
 
 /* Whether a file is JSON and still no config of a model. */
@@ -124,11 +105,17 @@ int cmd_check(const cli_options *options) {
                      "standard input)");
   if (options->json && options->format != NULL) return cli_error("--json and --format both say the form: keep one");
   int code = CLI_USAGE;
-  request asked = {0};
-  if (read_request(options, &asked, &err) == RS_OK && check_all(options, &asked, &files, &err) == RS_OK)
+  request asked = {.portrayed = !options->findings};
+  files.items = rs_alloc(options->argument_count, sizeof *files.items, &err);
+  rs_status status = files.items != NULL ? RS_OK : RS_MEMORY;
+  if (status == RS_OK) status = read_words(&options->engines, add_engine, &asked, &err);
+  if (status == RS_OK) status = read_words(&options->ignored, add_ignored, &asked, &err);
+  for (; files.count < options->argument_count && status == RS_OK; files.count++) /* whatever one of them is */
+    status = check_file(options->arguments[files.count], &asked, &files.items[files.count], &err);
+  if (status == RS_OK)
     code = put_all(options, &files);
   else
-    cli_fail(err.status, NULL, &err);
+    cli_fail(status, NULL, &err);
   for (size_t i = 0; i < files.count; i++) {
     rs_findings_clear(&files.items[i].findings);
     rs_portrait_clear(&files.items[i].portrait);

@@ -7,32 +7,20 @@
 
 /* ---- the model --------------------------------------------------------------------------------------------------- */
 
-static bool is_file(const char *word) {
-  struct stat info;
-  return strcmp(word, "-") == 0 || stat(word, &info) == 0 || rs_numbers_named(word) || strchr(word, '/') != NULL;
-}
-
-static rs_status read_file(const char *word, rs_convertible *model, rs_err *err) {
+/* A file, or else a preset. */
+static rs_status read_model(const char *word, rs_convertible *model, rs_err *err) {
   char *name = NULL, *data = NULL;
   size_t length = 0;
+  struct stat info;
+  if (strcmp(word, "-") != 0 && stat(word, &info) != 0 && !rs_numbers_named(word) && strchr(word, '/') == NULL) {
+    rs_err why = {0};
+    rs_status read = rs_convertible_preset(word, model, &why);
+    return read == RS_OK ? read : rs_fail(err, why.status, "%s is no file, and as a preset it %s", word, why.message);
+  }
   rs_status status = cli_read_config(word, &name, &data, &length, err);
   if (status == RS_OK) status = rs_convertible_read(data, length, name, model, err);
   free(name);
   free(data);
-  return status;
-}
-
-static rs_status read_preset(const char *word, rs_convertible *model, rs_err *err) {
-  rs_err why = {0};
-  rs_status status = rs_convertible_preset(word, model, &why);
-  return status == RS_OK ? status : rs_fail(err, why.status, "%s is no file, and as a preset it %s", word, why.message);
-}
-
-static rs_status read_model(const cli_options *options, rs_convertible *model, rs_err *err) {
-  const char *word = options->arguments[0];
-  RS_TRY(is_file(word) ? read_file(word, model, err) : read_preset(word, model, err));
-  rs_status status = rs_profile_find(&model->profile, options->layers, &model->kind, err);
-  if (status != RS_OK) rs_convertible_clear(model);
   return status;
 }
 
@@ -182,9 +170,12 @@ int cmd_convert(const cli_options *options) {
   rs_convertible model;
   rs_err err = {0};
   if (!is_clear(options)) return CLI_USAGE;
-  rs_status status = read_model(options, &model, &err);
+  rs_status status = read_model(options->arguments[0], &model, &err);
   if (status != RS_OK) return cli_fail(status, NULL, &err);
-  int code = options->to != NULL ? convert_recipe(options, &model) : convert_table(options, &model);
+  status = rs_profile_find(&model.profile, options->layers, &model.kind, &err);
+  int code = status != RS_OK       ? cli_fail(status, NULL, &err)
+             : options->to != NULL ? convert_recipe(options, &model)
+                                   : convert_table(options, &model);
   rs_convertible_clear(&model);
   return code;
 }

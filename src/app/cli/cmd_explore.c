@@ -8,13 +8,6 @@
 
 static const char usual_model[] = "llama-3.1-8b";
 
-/* Waits for an interrupt or a request to end. */
-static void wait_for_end(const sigset_t *ends) {
-  int caught;
-  while (sigwait(ends, &caught) != 0) {
-  }
-}
-
 static int serve(const cli_options *options, const rs_explorer *explorer) {
   rs_explore_server *server;
   rs_text address = {0};
@@ -33,7 +26,7 @@ static int serve(const cli_options *options, const rs_explorer *explorer) {
       cli_note(options, "The model is for %zu tokens; the page begins with %d, the most that it shows.",
                rs_explorer_subject_length(explorer), RS_EXPLORE_LONGEST);
     cli_note(options, "Open this address in a browser of this machine; Ctrl-C ends it.");
-    wait_for_end(&ends);
+    for (int caught; sigwait(&ends, &caught) != 0;) continue;
   }
   rs_explore_stop(server);
   return printed ? CLI_OK : CLI_FAILED;

@@ -6,35 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the options name, read; zero-initialise, release with inputs_clear. */
+/* What the options name, read; all arrays are in `arena`. */
 typedef struct inputs {
   rs_reader_in in;
-  int32_t *tokens, *source, *types; /* (count, L), (count, source_length), (count, L) */
-  size_t *lengths;                  /* (count,) */
-  double *ids;                      /* (count, L, RS_AXES) */
-  float *patches;                   /* (count, L - 1, numbers of a patch) */
+  rs_arena arena;
 } inputs;
-
-static void inputs_clear(inputs *i) {
-  free(i->tokens);
-  free(i->source);
-  free(i->types);
-  free(i->lengths);
-  free(i->ids);
-  free(i->patches);
-}
 
 /* ---- arrays ------------------------------------------------------------------------------------------------------ */
 
-static rs_status to_tokens(const char *file, const rs_array *array, int32_t **tokens, rs_err *err) {
-  *tokens = rs_alloc(array->count, sizeof **tokens, err);
-  if (*tokens == NULL) return RS_MEMORY;
-  for (size_t i = 0; i < array->count; i++) {
-    double number = array->numbers[i];
+static rs_status to_tokens(const char *file, const rs_array *array, inputs *i, const int32_t **tokens, rs_err *err) {
+  int32_t *ids = rs_arena_take(&i->arena, array->count, sizeof *ids);
+  RS_TRY(rs_arena_check(&i->arena, err));
+  for (size_t n = 0; n < array->count; n++) {
+    double number = array->numbers[n];
     if (number != floor(number) || fabs(number) > INT32_MAX)
-      return rs_fail(err, RS_INPUT, "%s: number %zu is %g, which is no token id", file, i, number);
-    (*tokens)[i] = (int32_t)number;
+      return rs_fail(err, RS_INPUT, "%s: number %zu is %g, which is no token id", file, n, number);
+    ids[n] = (int32_t)number;
   }
+  *tokens = ids;
   return RS_OK;
 }
 
@@ -44,9 +33,7 @@ static rs_status take_tokens(const char *file, const rs_array *array, inputs *i,
     return rs_fail(err, RS_INPUT, "%s: has %zu axes: token ids are (L,) or (B, L)", file, array->rank);
   i->in.length = array->shape[array->rank - 1];
   i->in.count = array->count / i->in.length;
-  rs_status status = to_tokens(file, array, &i->tokens, err);
-  i->in.tokens = i->tokens;
-  return status;
+  return to_tokens(file, array, i, &i->in.tokens, err);
 }
 
 /* (B, L), or (L,) of one sequence, of the tokens' B and L; with `planes` of it before. */
@@ -60,10 +47,8 @@ static bool fits(const rs_array *array, const inputs *i, size_t planes) {
 /* The decoder's tokens; those that were read before are the encoder's. */
 static rs_status take_decoder(const char *file, const rs_array *array, inputs *i, rs_err *err) {
   size_t count = i->in.count;
-  i->source = i->tokens;
-  i->in.source = i->source;
+  i->in.source = i->in.tokens;
   i->in.source_length = i->in.length;
-  i->tokens = NULL;
   RS_TRY(take_tokens(file, array, i, err));
   if (i->in.count == count) return RS_OK;
   return rs_fail(err, RS_INPUT, "%s: has %zu sequences, the encoder's tokens have %zu", file, i->in.count, count);
@@ -79,11 +64,11 @@ static rs_status take_ids(const char *file, const rs_array *array, inputs *i, rs
   for (size_t n = 0; n < array->count; n++)
     if (fabs(array->numbers[n]) > 0x1p53)
       return rs_fail(err, RS_INPUT, "%s: number %zu is %g: positions are at most 2^53", file, n, array->numbers[n]);
-  i->ids = rs_alloc(tokens, RS_AXES * sizeof *i->ids, err);
-  if (i->ids == NULL) return RS_MEMORY;
+  double *ids = rs_arena_take(&i->arena, tokens, RS_AXES * sizeof *ids);
+  RS_TRY(rs_arena_check(&i->arena, err));
   for (size_t n = 0; n < tokens; n++)
-    for (size_t a = 0; a < RS_AXES; a++) i->ids[n * RS_AXES + a] = array->numbers[(axes ? a * tokens : 0) + n];
-  i->in.ids = i->ids;
+    for (size_t a = 0; a < RS_AXES; a++) ids[n * RS_AXES + a] = array->numbers[(axes ? a * tokens : 0) + n];
+  i->in.ids = ids;
   return RS_OK;
 }
 
@@ -92,18 +77,18 @@ static rs_status take_lengths(const char *file, const rs_array *array, inputs *i
   size_t length = i->in.length;
   if (!fits(array, i, 1))
     return rs_fail(err, RS_INPUT, "%s: the mask must be (%zu, %zu) as the token ids are", file, i->in.count, length);
-  i->lengths = rs_alloc(i->in.count, sizeof *i->lengths, err);
-  if (i->lengths == NULL) return RS_MEMORY;
+  size_t *lengths = rs_arena_take(&i->arena, i->in.count, sizeof *lengths);
+  RS_TRY(rs_arena_check(&i->arena, err));
   for (size_t n = 0; n < array->count; n++) {
     double number = array->numbers[n];
     if (number != 0 && number != 1)
       return rs_fail(err, RS_INPUT, "%s: number %zu is %g: a mask holds 0 and 1", file, n, number);
-    if (number == 1 && i->lengths[n / length] < n % length)
+    if (number == 1 && lengths[n / length] < n % length)
       return rs_fail(err, RS_UNSUPPORTED, "%s: sequence %zu has a token behind padding (pad at the end)", file,
                      n / length);
-    i->lengths[n / length] += number == 1;
+    lengths[n / length] += number == 1;
   }
-  i->in.lengths = i->lengths;
+  i->in.lengths = lengths;
   return RS_OK;
 }
 
@@ -111,9 +96,7 @@ static rs_status take_types(const char *file, const rs_array *array, inputs *i, 
   if (!fits(array, i, 1))
     return rs_fail(err, RS_INPUT, "%s: token types must be (%zu, %zu) as the token ids are", file, i->in.count,
                    i->in.length);
-  rs_status status = to_tokens(file, array, &i->types, err);
-  i->in.types = i->types;
-  return status;
+  return to_tokens(file, array, i, &i->in.types, err);
 }
 
 static rs_status read_array(const char *file, inputs *i, rs_err *err,
@@ -151,14 +134,13 @@ static rs_status cut_images(const char *file, const rs_array *pixels, const rs_h
   i->in.rows = shape[2] / side;
   i->in.columns = shape[3] / side;
   i->in.length = i->in.rows * i->in.columns + 1;
-  i->patches = rs_alloc(pixels->count, sizeof *i->patches, err);
-  if (i->patches == NULL) return RS_MEMORY;
+  float *patches = rs_arena_take(&i->arena, pixels->count, sizeof *patches);
+  RS_TRY(rs_arena_check(&i->arena, err));
   for (size_t p = 0; p < i->in.count * (i->in.length - 1); p++) {
     size_t image = p / (i->in.length - 1), place = p % (i->in.length - 1);
-    cut_patch(pixels, image, place / i->in.columns * side, place % i->in.columns * side, side,
-              i->patches + p * numbers);
+    cut_patch(pixels, image, place / i->in.columns * side, place % i->in.columns * side, side, patches + p * numbers);
   }
-  i->in.patches = i->patches;
+  i->in.patches = patches;
   return RS_OK;
 }
 
@@ -300,36 +282,28 @@ static rs_status run(const cli_options *options, rs_err *err) {
   if (status == RS_OK) note_falls(options, &i.in);
   rs_transformer_free(transformer);
   rs_hf_checkpoint_clear(&checkpoint);
-  inputs_clear(&i);
+  rs_arena_clear(&i.arena);
   return status;
 }
 
-/* What does not go together. False after a message. */
-static bool check(const cli_options *options) {
-  size_t wanted = options->pixels != NULL ? 1 : 2;
-  const char *others[] = {options->decoder_tokens, options->attention_mask, options->token_types,
-                          options->position_ids};
-  if (options->argument_count < wanted || options->out == NULL) {
-    cli_error("logits needs a checkpoint, token ids and --out, as in ropescope logits FOLDER tokens.npy --out "
-              "logits.npy");
-    return false;
-  }
-  bool beside = false;
-  for (size_t i = 0; i < RS_COUNT(others); i++) beside |= others[i] != NULL;
-  if (options->pixels != NULL && (options->argument_count > 1 || beside)) {
-    cli_error("--pixels stands in the place of token ids and of what is said of them: keep one");
-    return false;
-  }
-  if (options->decoder_tokens != NULL && options->attention_mask != NULL) {
-    cli_error("--attention-mask does not go with --decoder-tokens: an encoder's padding is not offered");
-    return false;
-  }
-  return true;
+/* What does not go together. Returns an exit status. */
+static int check(const cli_options *options) {
+  bool pixels = options->pixels != NULL;
+  bool beside = options->decoder_tokens != NULL || options->attention_mask != NULL || options->token_types != NULL ||
+                options->position_ids != NULL;
+  if (options->argument_count < (pixels ? 1 : 2) || options->out == NULL)
+    return cli_error("logits needs a checkpoint, token ids and --out, as in ropescope logits FOLDER tokens.npy --out "
+                     "logits.npy");
+  if (pixels && (options->argument_count > 1 || beside))
+    return cli_error("--pixels stands in the place of token ids and of what is said of them: keep one");
+  if (options->decoder_tokens != NULL && options->attention_mask != NULL)
+    return cli_error("--attention-mask does not go with --decoder-tokens: an encoder's padding is not offered");
+  return CLI_OK;
 }
 
 int cmd_logits(const cli_options *options) {
   rs_err err = {0};
-  if (!check(options)) return CLI_USAGE;
+  if (check(options) != CLI_OK) return CLI_USAGE;
   rs_status status = rs_file_writable(options->out, &err); /* before minutes of work */
   if (status == RS_OK) status = run(options, &err);
   return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);

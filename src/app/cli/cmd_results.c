@@ -81,11 +81,6 @@ int cmd_plot(const cli_options *options) {
 
 /* ---- report ------------------------------------------------------------------------------------------------------ */
 
-/* FILE of --out, else report.html in the first folder. Owned by the caller. */
-static char *path_of(const cli_options *options, rs_err *err) {
-  return options->out != NULL ? rs_strdup(options->out, err) : rs_path_join(options->arguments[0], "report.html", err);
-}
-
 int cmd_report(const cli_options *options) {
   rs_plot_report notes = {0};
   rs_text page = {0};
@@ -95,7 +90,8 @@ int cmd_report(const cli_options *options) {
     return cli_error("report needs folders of results, as in ropescope report results/quickstart");
   for (size_t i = 0; i < options->argument_count && code == CLI_OK; i++) code = check_folder(options->arguments[i]);
   if (code != CLI_OK) return code;
-  char *path = path_of(options, &err);
+  char *path =
+      options->out != NULL ? rs_strdup(options->out, &err) : rs_path_join(options->arguments[0], "report.html", &err);
   rs_status status = path != NULL ? RS_OK : RS_MEMORY;
   if (status == RS_OK)
     status = rs_report_write(options->arguments, options->argument_count, options->still, &page, &notes, &err);
@@ -109,13 +105,6 @@ int cmd_report(const cli_options *options) {
 }
 
 /* ---- table ------------------------------------------------------------------------------------------------------- */
-
-/* summary.csv of a results folder, or the file itself. Release with free(). */
-static char *csv_of(const char *path, rs_err *err) {
-  struct stat info;
-  return stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? rs_path_join(path, "summary.csv", err)
-                                                         : rs_strdup(path, err);
-}
 
 /* Whether the set lacks cells is said with every table of it; beside JSON on stderr. */
 static rs_status say_incomplete(const cli_options *options, const char *file, rs_text *text, rs_err *err) {
@@ -147,7 +136,10 @@ int cmd_table(const cli_options *options) {
                      "'at 32k: needle_win_rate where length_tokens=32k'");
   if (options->markdown && options->json) return cli_error("--markdown and --json are two forms: keep one");
   wanted.count = options->argument_count - 1;
-  char *file = csv_of(options->arguments[0], &err);
+  struct stat info;
+  bool folder = stat(options->arguments[0], &info) == 0 && S_ISDIR(info.st_mode);
+  char *file =
+      folder ? rs_path_join(options->arguments[0], "summary.csv", &err) : rs_strdup(options->arguments[0], &err);
   rs_status status = file != NULL ? rs_pivot(file, &wanted, &text, &err) : RS_MEMORY;
   if (status == RS_OK) status = say_incomplete(options, file, &text, &err);
   free(file);

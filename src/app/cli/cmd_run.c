@@ -32,12 +32,6 @@ static void catch_signals(bool quiet) {
   }
 }
 
-/* A signal that nobody has acted on ends the program now: all that is done is in its folder. */
-static void release_signals(void) {
-  for (size_t i = 0; i < RS_COUNT(caught_signals); i++) (void)sigaction(caught_signals[i], &before[i], NULL);
-  if (noted != 0 && !heard) (void)raise(noted);
-}
-
 static int caught_signal(void) {
   if (noted != 0) heard = 1;
   return noted;
@@ -129,14 +123,6 @@ static void report(const cli_options *options, const char *directory, const rs_r
   rs_text_clear(&where);
 }
 
-/* What a shard's folder lacks is for the next run into it. */
-static void report_shard(const cli_options *options, const char *directory, rs_sweep_shard shard,
-                         const rs_run_summary *summary) {
-  cli_note(options, "shard %zu/%zu: %zu of %zu cells in %.1f s: %s (ropescope merge joins the shards)", shard.number,
-           shard.count, summary->done, summary->cells, summary->seconds, directory);
-  report_failures(options, "", summary);
-}
-
 /* Refuses what does not fit: a run that the system ends has taken its hours for nothing. */
 static int check_memory(const cli_options *options, const rs_experiment *experiment, const cli_target *target,
                         const char *checkpoints) {
@@ -150,15 +136,6 @@ static int check_memory(const cli_options *options, const rs_experiment *experim
   return cli_error(
       "the run takes about %.0f MiB and %.0f are available: choose fewer methods or shorter lengths, or --force",
       cli_mebibytes(plan.peak_bytes), cli_mebibytes(available));
-}
-
-/* Pictures of what stood in the folder before would pass for pictures of this run. */
-static void remove_stale_pictures(const cli_options *options, const char *directory) {
-  rs_plot_report pictures = {0};
-  rs_err why = {0};
-  if (rs_plot_remove_stale(directory, &pictures, &why) != RS_OK) cli_error("%s", why.message);
-  for (size_t i = 0; i < pictures.note_count; i++) cli_note(options, "%s", pictures.notes[i]);
-  rs_plot_report_clear(&pictures);
 }
 
 static int end_badly(rs_status status, const rs_err *err) {
@@ -177,11 +154,6 @@ static int end_stopped(const rs_run_summary *summary, rs_sweep_shard shard, cons
   return BY_SIGNAL + caught_signal();
 }
 
-/* What a rank has failed with is told by rank 0. */
-static int end_other(rs_status status) {
-  return status == RS_OK || status == RS_STOPPED ? CLI_OK : CLI_FAILED;
-}
-
 /* Whether a run ends with 1 though nothing stood in its way. */
 static bool say_starved(const rs_run_summary *summary) {
   if (summary->starved > 0)
@@ -191,8 +163,13 @@ static bool say_starved(const rs_run_summary *summary) {
 
 int cli_end_run(const cli_options *options, const rs_experiment *experiment, const char *directory,
                 const rs_run_summary *summary) {
+  rs_plot_report pictures = {0};
+  rs_err why = {0};
   report(options, directory, summary);
-  remove_stale_pictures(options, directory);
+  /* Pictures of what stood in the folder before would pass for pictures of this run. */
+  if (rs_plot_remove_stale(directory, &pictures, &why) != RS_OK) cli_error("%s", why.message);
+  for (size_t i = 0; i < pictures.note_count; i++) cli_note(options, "%s", pictures.notes[i]);
+  rs_plot_report_clear(&pictures);
   if (say_starved(summary)) return CLI_FAILED;
   return options->print ? cli_print_summary(experiment, directory) : CLI_OK;
 }
@@ -223,15 +200,19 @@ static int run_at(const cli_options *options, const rs_experiment *experiment, c
   d.start = rs_seconds();
   catch_signals(options->quiet);
   rs_status status = rs_run(experiment, &run, &summary, &err);
-  release_signals();
+  for (size_t i = 0; i < RS_COUNT(caught_signals); i++) (void)sigaction(caught_signals[i], &before[i], NULL);
+  if (noted != 0 && !heard) (void)raise(noted); /* nobody has acted on it: all that is done is in its folder */
   if (live) fputs("\r\033[K", stderr);
   warn_of_foreign(&d);
   free(d.foreign_folder);
-  if (!first) return end_other(status);
+  if (!first) return status == RS_OK || status == RS_STOPPED ? CLI_OK : CLI_FAILED; /* rank 0 tells */
   if (status == RS_STOPPED) return end_stopped(&summary, target->shard, &err);
   if (status != RS_OK) return end_badly(status, &err);
   if (target->shard.count == 0) return cli_end_run(options, experiment, target->directory, &summary);
-  report_shard(options, target->directory, target->shard, &summary);
+  /* What a shard's folder lacks is for the next run into it. */
+  cli_note(options, "shard %zu/%zu: %zu of %zu cells in %.1f s: %s (ropescope merge joins the shards)",
+           target->shard.number, target->shard.count, summary.done, summary.cells, summary.seconds, target->directory);
+  report_failures(options, "", &summary);
   return say_starved(&summary) ? CLI_FAILED : CLI_OK;
 }
 
@@ -264,14 +245,6 @@ static int check_shard(const cli_options *options, const rs_experiment *experime
   return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
 }
 
-/* A folder that holds something else is not run into. */
-static int check_target(const cli_options *options, const rs_experiment *experiment, const cli_target *target) {
-  if (options->partial && options->fresh)
-    return cli_error("--partial writes what was done before, --fresh does it again: keep one");
-  return target->shard.count > 0 ? check_shard(options, experiment, target)
-                                 : cli_check_folder(options, experiment, target->directory);
-}
-
 /* What is run, checked, and the folder for it, which are the caller's to release whatever is returned. */
 static int prepare(const cli_options *options, cli_target *target, rs_experiment **experiment, char **directory) {
   rs_err err = {0};
@@ -280,7 +253,10 @@ static int prepare(const cli_options *options, cli_target *target, rs_experiment
   *directory = cli_results_folder(options, *experiment, target->shard, &err);
   if (*directory == NULL) return cli_fail(RS_MEMORY, NULL, &err);
   target->directory = *directory;
-  return check_target(options, *experiment, target);
+  if (options->partial && options->fresh)
+    return cli_error("--partial writes what was done before, --fresh does it again: keep one");
+  return target->shard.count > 0 ? check_shard(options, *experiment, target)
+                                 : cli_check_folder(options, *experiment, target->directory);
 }
 
 /* What is wrong is said by rank 0 alone where it sees it, too: it looks first. */

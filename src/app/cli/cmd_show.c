@@ -168,21 +168,6 @@ static int find_subject(const cli_options *options, rs_subject *subject) {
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
-/* Which recipe the table is of, and at which length: a CSV file cannot say it, so stderr does. */
-static void say_subject(const cli_options *options, const rs_subject *subject) {
-  rs_text text = {0};
-  rs_recipe_write(&subject->recipe, &text);
-  cli_note(options, "%s on %s at %zu tokens", rs_text_string(&text), subject->model.name, subject->length);
-  rs_text_clear(&text);
-}
-
-static void warn(const cli_options *options, const rs_subject *s) {
-  rs_text text = {0};
-  rs_recipe_warn(&s->recipe, NULL, &s->model, s->length, &s->tokens, &text);
-  if (text.length > 0) cli_note(options, "warning: %s", rs_text_string(&text));
-  rs_text_clear(&text);
-}
-
 static void put_json(const rs_subject *subject, const char *word, const cli_table *table, rs_text *text) {
   rs_arena arena = {0};
   rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
@@ -195,14 +180,20 @@ static void put_json(const rs_subject *subject, const char *word, const cli_tabl
 
 static int put_table(const cli_options *options, const rs_subject *subject, const rs_encoding *encoding, size_t table) {
   cli_table out = {.kept = options->json};
+  rs_text recipe = {0}, doubts = {0};
   int code = tables[table](encoding, &out);
-  if (code == CLI_OK && !options->json) say_subject(options, subject);
+  rs_recipe_write(&subject->recipe, &recipe);
+  rs_recipe_warn(&subject->recipe, NULL, &subject->model, subject->length, &subject->tokens, &doubts);
+  if (code == CLI_OK && !options->json) /* which a CSV file cannot say */
+    cli_note(options, "%s on %s at %zu tokens", rs_text_string(&recipe), subject->model.name, subject->length);
   if (code == CLI_OK && options->layers == NULL) cli_note_layers(options, &subject->profile, subject->kind);
   if (code == CLI_OK) cli_note_doubt(options, &subject->profile);
-  if (code == CLI_OK) warn(options, subject);
+  if (code == CLI_OK && doubts.length > 0) cli_note(options, "warning: %s", rs_text_string(&doubts));
   if (code == CLI_OK && options->json) put_json(subject, cli_show_words[table], &out, &out.csv);
   if (code == CLI_OK) code = cli_put(&out.csv, CLI_DATA);
   cli_table_clear(&out);
+  rs_text_clear(&recipe);
+  rs_text_clear(&doubts);
   return code;
 }
 

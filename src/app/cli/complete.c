@@ -64,20 +64,24 @@ static void put_commands(completion *c) {
   for (int i = 0; i < CLI_COMMANDS; i++) candidate(c, cli_commands[i].name, cli_commands[i].summary);
 }
 
-/* Offers the names of what ends so in a folder that comes with the program: without the end, or (no end) those of
- * folders. */
-static void put_installed(completion *c, const char *folder, const char *end) {
-  char *path = NULL;
-  DIR *entries = rs_data_find(folder, &path, NULL) == RS_OK && path != NULL ? opendir(path) : NULL;
+/* Offers the names of what ends so in a folder: without the end, or (no end) those of folders. */
+static void put_entries(completion *c, const char *folder, const char *end) {
+  DIR *entries = folder != NULL ? opendir(folder) : NULL;
   for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
     char name[128];
     size_t length = strlen(entry->d_name), cut = strlen(end);
     bool fits = length > cut && length - cut < sizeof name && strcmp(entry->d_name + length - cut, end) == 0;
     if (!fits || (cut == 0 && strchr(entry->d_name, '.') != NULL)) continue;
     snprintf(name, sizeof name, "%.*s", (int)(length - cut), entry->d_name);
-    candidate(c, name, NULL);
+    if (strcmp(name, "summary") != 0 && strcmp(name, "timings") != 0) candidate(c, name, NULL);
   }
   if (entries != NULL) closedir(entries);
+}
+
+/* The same of a folder that comes with the program. */
+static void put_installed(completion *c, const char *folder, const char *end) {
+  char *path = NULL;
+  if (rs_data_find(folder, &path, NULL) == RS_OK) put_entries(c, path, end);
   free(path);
 }
 
@@ -131,17 +135,8 @@ static void put_conditions(completion *c) {
 
 /* Pictures are called by columns, or as the CSV file that their curve stands in. */
 static void put_pictures(completion *c) {
-  DIR *entries = c->argument_count > 0 ? opendir(c->arguments[0]) : NULL;
   put_columns(c);
-  for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
-    char name[128];
-    size_t length = strlen(entry->d_name);
-    bool curve = length > 4 && length < sizeof name && strcmp(entry->d_name + length - 4, ".csv") == 0;
-    if (!curve || strcmp(entry->d_name, "summary.csv") == 0 || strcmp(entry->d_name, "timings.csv") == 0) continue;
-    snprintf(name, sizeof name, "%.*s", (int)(length - 4), entry->d_name);
-    candidate(c, name, NULL);
-  }
-  if (entries != NULL) closedir(entries);
+  put_entries(c, c->argument_count > 0 ? c->arguments[0] : NULL, ".csv");
 }
 
 /* What a value may be, by what help calls it: the first row that fits. */
@@ -206,13 +201,6 @@ static bool find_option(int command, const char *word, cli_option *option) {
   for (size_t i = 0; cli_option_at(command, i, option); i++)
     if (strlen(option->name) == length && strncmp(option->name, word + 2, length) == 0) return true;
   return false;
-}
-
-static void complete_commands(completion *c) {
-  for (int i = 0; i < CLI_COMMANDS; i++) candidate(c, cli_commands[i].name, cli_commands[i].summary);
-  if (*c->part != '-') return;
-  candidate(c, "--help", "what there is");
-  candidate(c, "--version", "print the version");
 }
 
 static void complete_option(completion *c) {
@@ -283,7 +271,11 @@ static void complete_words(completion *c, size_t count, char **words) {
 int cli_complete(size_t count, char **words) {
   completion c = {.before = "", .part = count > 0 ? words[0] : ""};
   if (count < 2) {
-    complete_commands(&c);
+    put_commands(&c);
+    if (*c.part == '-') {
+      candidate(&c, "--help", "what there is");
+      candidate(&c, "--version", "print the version");
+    }
     return cli_put(&c.out, CLI_DATA);
   }
   for (; c.command < CLI_COMMANDS; c.command++)

@@ -105,14 +105,6 @@ void list_add_dialects(rs_doc *in, const char *key, const rs_method *method, boo
       add_head(rs_doc_add(list, NULL, RS_DOC_OBJECT), dialects[d].name, dialects[d].summary, dialects[d].reference);
 }
 
-static void add_method(rs_doc *in, size_t i) {
-  size_t count;
-  const rs_method *method = &rs_methods(&count)[i];
-  add_head(in, method->name, method->summary, method->reference);
-  list_add_params(in, "parameters", method, NULL);
-  list_add_dialects(in, "dialects", method, true);
-}
-
 static void add_task(rs_doc *in, const rs_task_kind *task) {
   rs_doc_put(in, DOC_WORDS("form", rs_form_words[task->form]));
   rs_doc *list = rs_doc_add(in, "parts", RS_DOC_ARRAY);
@@ -193,7 +185,10 @@ void list_add(rs_doc *in, size_t list, size_t i) {
   rs_doc *entry = rs_doc_add(in, NULL, RS_DOC_OBJECT);
   if (entry == NULL) return;
   if (list == CLI_METHODS) {
-    add_method(entry, i);
+    const rs_method *method = &rs_methods(&count)[i];
+    add_head(entry, method->name, method->summary, method->reference);
+    list_add_params(entry, "parameters", method, NULL);
+    list_add_dialects(entry, "dialects", method, true);
   } else if (list == CLI_CHECKPOINT) {
     add_part(entry, i);
   } else if (list == CLI_MODELS) {

@@ -68,12 +68,6 @@ static void *allocate_json(size_t size) {
   _exit(CLI_FAILED);
 }
 
-static int use_kernels(const char *isa) {
-  rs_err err = {0};
-  if (isa == NULL || rs_kernels_use(isa, &err) == RS_OK) return CLI_OK;
-  return cli_error("--isa %s: %s", isa, err.message);
-}
-
 /* What each command does, apart from its texts, which help and options read. */
 static int (*const actions[CLI_COMMANDS])(const cli_options *options) = {
     [CLI_RUN] = cmd_run,         [CLI_MERGE] = cmd_merge,     [CLI_PLAN] = cmd_plan,
@@ -85,13 +79,9 @@ static int (*const actions[CLI_COMMANDS])(const cli_options *options) = {
     [CLI_EXPLORE] = cmd_explore, [CLI_HELP] = cmd_help,
 };
 
-/* Whether the command has no progress of its own to show. */
-static bool is_silent(int command) {
-  return command != CLI_RUN && command != CLI_REPRODUCE && command != CLI_BENCH && command != CLI_EXPLORE;
-}
-
 static int run_command(int command, cli_options *options) {
   const cli_command *c = &cli_commands[command];
+  rs_err err = {0};
   if (options->help) return cli_help_command(command);
   if (options->argument_count > c->most_arguments && c->most_arguments == 0)
     return cli_error("%s takes no arguments (ropescope help %s)", c->name, c->name);
@@ -102,10 +92,12 @@ static int run_command(int command, cli_options *options) {
   signal(SIGXFSZ, SIG_IGN);
   use_threads(options->threads);
   int status = check_stacks();
-  if (status == CLI_OK) status = use_kernels(options->isa);
+  if (status == CLI_OK && options->isa != NULL && rs_kernels_use(options->isa, &err) != RS_OK)
+    return cli_error("--isa %s: %s", options->isa, err.message);
   if (status == CLI_OK) status = cli_read_hf(options);
   if (status != CLI_OK) return status;
-  if (is_silent(command) && !options->quiet) cli_clock_begin(c->name);
+  bool shows = command == CLI_RUN || command == CLI_REPRODUCE || command == CLI_BENCH || command == CLI_EXPLORE;
+  if (!shows && !options->quiet) cli_clock_begin(c->name); /* who shows progress of its own needs no clock */
   status = actions[command](options);
   cli_clock_end();
   return status;

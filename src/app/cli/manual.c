@@ -17,11 +17,6 @@ static void put_literal(rs_text *text, const char *words, size_t length) {
   }
 }
 
-/* Whether a sentence ends with this word. */
-static bool ends_sentence(const char *word, size_t length, const char *rest) {
-  return length > 2 && word[length - 1] == '.' && isupper((unsigned char)*rest);
-}
-
 /* Text to be filled: sentences begin lines, as roff asks for, lines are short, and none begins like a macro. */
 static void put_sentences(rs_text *text, const char *words) {
   enum { LINE = 76 };
@@ -37,7 +32,7 @@ static void put_sentences(rs_text *text, const char *words) {
     rs_text_puts(text, !begins ? " " : *words == '.' || *words == '\'' ? "\\&" : "");
     put_literal(text, words, length);
     const char *rest = words + length + strspn(words + length, " \n");
-    if (ends_sentence(words, length, rest)) {
+    if (length > 2 && words[length - 1] == '.' && isupper((unsigned char)*rest)) { /* a sentence ends */
       rs_text_puts(text, "\n");
       start = text->length;
     }

@@ -45,15 +45,15 @@ static bool reads_no_source(const rs_experiment *experiment, const rs_metric_kin
   return !rs_metric_observes(metric) && (metric->read == NULL || rs_observes(experiment));
 }
 
-/* The columns of the metrics, of tables or of what else they read, that hold anything: indices in the file. */
-static size_t choose_columns(const short_table *t, bool of_tables, size_t *chosen) {
+/* The columns of the metrics, of tables or of what else they read, that hold anything. */
+static size_t choose_columns(const short_table *t, bool of_tables, const rs_column **chosen) {
   const rs_variants *metrics = &t->experiment->metrics;
   size_t count = 0;
   for (size_t m = 0; m < metrics->count; m++) {
     const rs_metric_kind *metric = metrics->items[m].metric;
     for (size_t i = 0; i < metric->scalar_count && reads_no_source(t->experiment, metric) == of_tables; i++) {
       int column = rs_table_column(t->csv, metric->scalars[i].name);
-      if (column >= 0 && count < t->csv->columns && has_values(t, column)) chosen[count++] = (size_t)column;
+      if (column >= 0 && count < t->csv->columns && has_values(t, column)) chosen[count++] = &metric->scalars[i];
     }
   }
   return count;
@@ -67,24 +67,15 @@ static void format_tokens(double tokens, char *out, size_t size) {
     snprintf(out, size, fabs(tokens) < 10 ? "%.3g" : "%.0f", tokens);
 }
 
-static bool is_of_tokens(const short_table *t, const char *name) {
-  const rs_variants *metrics = &t->experiment->metrics;
-  for (size_t m = 0; m < metrics->count; m++)
-    for (size_t i = 0; i < metrics->items[m].metric->scalar_count; i++) {
-      const rs_column *column = &metrics->items[m].metric->scalars[i];
-      if (strcmp(column->name, name) == 0) return strcmp(column->unit, "tokens") == 0;
-    }
-  return false;
-}
-
 /* As many columns as fit a line; returns how many those were. */
-static size_t put_columns(const short_table *t, const size_t *chosen, size_t count, rs_arena *arena, rs_text *text) {
+static size_t put_columns(const short_table *t, const rs_column *const *chosen, size_t count, rs_arena *arena,
+                          rs_text *text) {
   enum { NUMBER = 9, FIRST = 24 }; /* about as wide as numbers and labels are */
   rs_doc_column columns[RS_DOC_COLUMNS] = {{.key = "method", .title = "method"}};
   rs_doc *rows = rs_doc_new(arena, RS_DOC_ARRAY);
   size_t width = FIRST, fit = 0;
   for (; fit < count && fit + 1 < RS_DOC_COLUMNS; fit++) {
-    const char *name = t->csv->header[chosen[fit]];
+    const char *name = chosen[fit]->name;
     size_t wide = strlen(name) < NUMBER ? NUMBER : strlen(name);
     if (fit > 0 && width + 2 + wide > LINE) break;
     width += 2 + wide;
@@ -96,13 +87,12 @@ static size_t put_columns(const short_table *t, const size_t *chosen, size_t cou
     rs_doc_put(row, DOC_WORDS("method", label));
     for (size_t c = 0; c < fit; c++) {
       char tokens[RS_NUMBER_CHARS];
-      const char *name = t->csv->header[chosen[c]];
-      double mean = mean_of(t, label, (int)chosen[c]);
+      double mean = mean_of(t, label, rs_table_column(t->csv, chosen[c]->name));
       format_tokens(mean, tokens, sizeof tokens);
-      if (!isnan(mean) && is_of_tokens(t, name))
-        rs_doc_put(row, DOC_WORDS(name, tokens));
+      if (!isnan(mean) && strcmp(chosen[c]->unit, "tokens") == 0)
+        rs_doc_put(row, DOC_WORDS(chosen[c]->name, tokens));
       else
-        rs_doc_put(row, DOC_NUMBER(name, mean));
+        rs_doc_put(row, DOC_NUMBER(chosen[c]->name, mean));
     }
   }
   rs_text_puts(text, "\n");
@@ -128,7 +118,7 @@ static void put_caption(const rs_variant *source, rs_text *text) {
 /* Methods down, metrics across, in as many tables as the line asks for; `source` is NULL where a task is read. */
 static rs_status put_block(const short_table *t, const rs_variant *source, bool of_tables, rs_text *text, rs_err *err) {
   rs_arena arena = {0};
-  size_t *columns = rs_arena_take(&arena, t->csv->columns, sizeof *columns);
+  const rs_column **columns = rs_arena_take(&arena, t->csv->columns, sizeof *columns);
   size_t count = columns != NULL ? choose_columns(t, of_tables, columns) : 0;
   const char *what = t->experiment->sources.count == 0 ? "task" : "source";
   if (count > 0 && !of_tables) {

@@ -98,39 +98,11 @@ static double number_or_none(size_t number) {
   return number > 0 ? (double)number : NAN;
 }
 
-static void put_csv(const rs_profile *profile, rs_text *csv) {
-  rs_text_puts(csv, "layer,kind,mask,window_tokens,compression,head_dim,rotary_dim,rope_theta,recipe\n");
-  for (size_t i = 0; i < profile->layer_count; i++) {
-    const rs_layer_kind *kind = &profile->kinds[profile->layers[i]];
-    rs_text recipe = {0};
-    if (kind->attends) put_recipe(kind, &recipe);
-    rs_csv_number(csv, (double)i);
-    rs_csv_text(csv, kind->name);
-    rs_csv_text(csv, mask_word(kind));
-    rs_csv_number(csv, number_or_none(kind->mask.window));
-    rs_csv_number(csv, number_or_none(kind->compression));
-    rs_csv_number(csv, number_or_none(kind->model.head_dim));
-    rs_csv_number(csv, turns(kind) ? (double)kind->model.rotary_dim : NAN);
-    rs_csv_number(csv, turns(kind) ? kind->model.rope_theta : NAN);
-    rs_csv_text(csv, rs_text_string(&recipe));
-    rs_csv_end_row(csv);
-    csv->failed |= recipe.failed;
-    rs_text_clear(&recipe);
-  }
-}
-
-static void add_kind(rs_doc *list, const rs_profile *profile, size_t k) {
-  const rs_layer_kind *kind = &profile->kinds[k];
+static void add_fields(rs_doc *in, const rs_layer_kind *kind) {
   rs_text recipe = {0};
-  rs_doc *in = rs_doc_add(list, NULL, RS_DOC_OBJECT);
   if (kind->attends) put_recipe(kind, &recipe);
   const char *words = rs_doc_keep(in, &recipe);
-  rs_doc_put(in, DOC_WORDS("kind", kind->name));
-  rs_doc *layers = rs_doc_add(in, "layers", RS_DOC_LIST);
-  for (size_t i = 0; i < profile->layer_count; i++)
-    if (profile->layers[i] == k) rs_doc_put(layers, DOC_NUMBER(NULL, i));
-  rs_doc_put(in, DOC_FLAG("chosen", k == profile->chosen), DOC_WORDS("mask", kind->attends ? mask_word(kind) : NULL),
-             DOC_NUMBER("window_tokens", number_or_none(kind->mask.window)),
+  rs_doc_put(in, DOC_NUMBER("window_tokens", number_or_none(kind->mask.window)),
              DOC_NUMBER("compression", number_or_none(kind->compression)));
   if (kind->chooses) rs_doc_put(in, DOC_NUMBER("chosen_keys", number_or_none(kind->chosen * kind->block)));
   rs_doc_put(in, DOC_NUMBER("head_dim", number_or_none(kind->model.head_dim)),
@@ -139,15 +111,38 @@ static void add_kind(rs_doc *list, const rs_profile *profile, size_t k) {
              DOC_WORDS("recipe", kind->attends ? words : NULL));
 }
 
-static void put_json(const rs_profile *profile, rs_text *text) {
-  rs_arena arena = {0};
-  rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
+/* A row for each layer. */
+static void put_csv(const rs_profile *profile, rs_arena *arena, rs_text *csv) {
+  static const rs_doc_column columns[] = {{.key = "layer"},         {.key = "kind"},        {.key = "mask"},
+                                          {.key = "window_tokens"}, {.key = "compression"}, {.key = "head_dim"},
+                                          {.key = "rotary_dim"},    {.key = "rope_theta"},  {.key = "recipe"}};
+  rs_doc *rows = rs_doc_new(arena, RS_DOC_ARRAY);
+  for (size_t i = 0; i < profile->layer_count; i++) {
+    const rs_layer_kind *kind = &profile->kinds[profile->layers[i]];
+    rs_doc *row = rs_doc_add(rows, NULL, RS_DOC_OBJECT);
+    rs_doc_put(row, DOC_NUMBER("layer", i), DOC_WORDS("kind", kind->name), DOC_WORDS("mask", mask_word(kind)));
+    add_fields(row, kind);
+  }
+  rs_doc_csv(rows, columns, RS_COUNT(columns), csv);
+}
+
+/* An object for each kind. */
+static void put_json(const rs_profile *profile, rs_arena *arena, rs_text *text) {
+  rs_doc *doc = rs_doc_new(arena, RS_DOC_OBJECT);
   rs_doc_put(doc, DOC_WORDS("table", "layers"), DOC_WORDS("model", profile->kinds[profile->chosen].model.name),
              DOC_FLAG("counted", profile->counted));
   rs_doc *kinds = rs_doc_add(doc, "kinds", RS_DOC_ARRAY);
-  for (size_t k = 0; k < profile->kind_count; k++) add_kind(kinds, profile, k);
+  for (size_t k = 0; k < profile->kind_count; k++) {
+    const rs_layer_kind *kind = &profile->kinds[k];
+    rs_doc *in = rs_doc_add(kinds, NULL, RS_DOC_OBJECT);
+    rs_doc_put(in, DOC_WORDS("kind", kind->name));
+    rs_doc *layers = rs_doc_add(in, "layers", RS_DOC_LIST);
+    for (size_t i = 0; i < profile->layer_count; i++)
+      if (profile->layers[i] == k) rs_doc_put(layers, DOC_NUMBER(NULL, i));
+    rs_doc_put(in, DOC_FLAG("chosen", k == profile->chosen), DOC_WORDS("mask", kind->attends ? mask_word(kind) : NULL));
+    add_fields(in, kind);
+  }
   rs_doc_json(doc, text);
-  rs_arena_clear(&arena);
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
@@ -164,6 +159,7 @@ static const char *idle_option(const cli_options *options) {
 int show_layers(const cli_options *options) {
   const rs_subject_in in = {.hf = options->hf, .hf_text = options->hf_text, .preset = options->model};
   rs_profile profile = {0};
+  rs_arena arena = {0};
   rs_text text = {0};
   rs_err err = {0};
   size_t kind;
@@ -175,11 +171,13 @@ int show_layers(const cli_options *options) {
   rs_status status = rs_subject_profile(&in, &profile, &kind, &err);
   if (status != RS_OK) return cli_fail(status, NULL, &err);
   if (options->json)
-    put_json(&profile, &text);
+    put_json(&profile, &arena, &text);
   else if (options->csv)
-    put_csv(&profile, &text);
+    put_csv(&profile, &arena, &text);
   else
     put_text(&profile, &text);
+  text.failed |= arena.failed;
+  rs_arena_clear(&arena);
   int code = cli_put(&text, options->csv || options->json ? CLI_DATA : CLI_TEXT);
   if (code == CLI_OK) cli_note_doubt(options, &profile);
   rs_profile_clear(&profile);

@@ -2,6 +2,7 @@
  * and written, and the ranks that run it. */
 #include "cli.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -90,26 +91,15 @@ int cli_load_sweep(const cli_options *options, rs_experiment **experiment) {
 
 /* ---- shards ------------------------------------------------------------------------------------------------------ */
 
-/* A number of one to nine digits behind `*text`, which is moved behind it; 0 where there is none. */
-static size_t read_digits(const char **text) {
-  enum { MOST_DIGITS = 9 };
-  size_t digits = strspn(*text, "0123456789");
-  unsigned long number = digits > 0 && digits <= MOST_DIGITS ? strtoul(*text, NULL, 10) : 0;
-  *text += digits;
-  return (size_t)number;
-}
-
 int cli_read_shard(const cli_options *options, rs_sweep_shard *shard) {
   const char *text = options->shard;
+  size_t number, count;
+  int end = 0;
   *shard = (rs_sweep_shard){0};
   if (text == NULL) return CLI_OK;
-  bool begins = *text >= '0' && *text <= '9';
-  size_t number = read_digits(&text);
-  bool slash = begins && text[0] == '/' && text[1] >= '0' && text[1] <= '9';
-  if (slash) text++;
-  size_t count = slash ? read_digits(&text) : 0;
-  if (!slash || *text != '\0' || count == 0)
-    return cli_error("--shard %s: write the part and how many there are, as in 2/5", options->shard);
+  bool plain = text[strspn(text, "0123456789/")] == '\0'; /* no sign and no blank, which sscanf takes */
+  if (!plain || sscanf(text, "%9zu/%9zu%n", &number, &count, &end) != 2 || text[end] != '\0' || count == 0)
+    return cli_error("--shard %s: write the part and how many there are, as in 2/5", text);
   if (number == 0 || number > count)
     return cli_error("--shard %s: parts count from 1/%zu to %zu/%zu", options->shard, count, count, count);
   *shard = (rs_sweep_shard){number, count};
