@@ -62,11 +62,6 @@ rs_status rs_plot_content_read(rs_plot_measure *measure, const rs_plot_choice *c
                                rs_err *err);
 void rs_plot_content_clear(rs_plot_content *content);
 
-/* Whether there is a value to show; and whether that says nothing: there is but one number, or all methods have the
- * same line, or means of samples that are too few, at too few places, for a trend. */
-bool rs_plot_content_any(const rs_plot_content *content);
-bool rs_plot_content_plain(const rs_plot_content *content);
-
 /* ---- list: the pictures that a folder's results give, by name, before any is drawn ------------------------------- */
 
 typedef struct rs_plot_item {

@@ -6,7 +6,6 @@
 #include "choice.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,11 +15,10 @@ static const char prefix[] = "checkpoint.";
 
 /* ---- names without a number -------------------------------------------------------------------------------------- */
 
-/* What the column says of the name `number`, which stands at `offset` of its cells; or "". */
-static const char *value_of(const rs_plot_file *file, const rs_plot_column *column, size_t offset, size_t number) {
+/* What the column says of the name `number` of this key; or "". */
+static const char *value_of(const rs_plot_file *file, const rs_plot_column *column, size_t key, size_t number) {
   for (size_t i = 0; i < file->cell_count; i++)
-    if (memcmp((const char *)&file->cells[i] + offset, &number, sizeof number) == 0)
-      return rs_plot_field(file, file->cells[i].begin, column);
+    if (file->cells[i].keys[key] == number) return rs_plot_field(file, file->cells[i].begin, column);
   return "";
 }
 
@@ -39,14 +37,15 @@ static bool write_stem(const char *name, const char *parameter, const char *valu
   return found;
 }
 
-/* Reads what each of the names says of `parameter`, and which of them are a line. */
-static rs_status read_lines(const rs_plot_file *file, const rs_plot_column *column, const char *parameter,
-                            const rs_plot_names *names, size_t offset, rs_plot_sweep *lines, rs_err *err) {
+/* Reads what each of the names of a key says of `parameter`, and which of them are a line. */
+static rs_status read_lines(const rs_plot_data *data, const rs_plot_file *file, const rs_plot_column *column,
+                            const char *parameter, size_t key, rs_plot_sweep *lines, rs_err *err) {
+  const rs_plot_names *names = &data->names[key];
   lines->values = rs_arena_take(&lines->memory, names->count, sizeof *lines->values);
   lines->line = rs_arena_take(&lines->memory, names->count, sizeof *lines->line);
   rs_status status = rs_arena_check(&lines->memory, err);
   for (size_t i = 0; i < names->count && status == RS_OK; i++) {
-    const char *text = value_of(file, column, offset, i);
+    const char *text = value_of(file, column, key, i);
     rs_text stem = {0};
     bool said = rs_number_read(text, &lines->values[i]) && write_stem(names->items[i], parameter, text, &stem);
     status = rs_text_check(&stem, err);
@@ -95,7 +94,7 @@ rs_status rs_plot_families_read(const rs_plot_data *data, const rs_plot_file *fi
     const rs_plot_column *column = &file->columns[i];
     rs_plot_sweep lines = {0};
     if (column->role != RS_PLOT_KEY) continue;
-    status = read_lines(file, column, column->name, &data->sources, offsetof(rs_plot_cell, source), &lines, err);
+    status = read_lines(data, file, column, column->name, RS_PLOT_SOURCE, &lines, err);
     for (size_t s = 0; s < sources && status == RS_OK; s++)
       if (rs_plot_in_family(families, s)) lines.values[s] = NAN;
     for (size_t line = 0; line < lines.lines.count && status == RS_OK; line++)
@@ -178,8 +177,7 @@ static rs_status read_column(const rs_plot_data *data, const rs_plot_file *file,
                              rs_plot_sweep *sweep, rs_err *err) {
   size_t checkpoints = data->methods.count, most = 0;
   sweep->parameter = column;
-  RS_TRY(
-      read_lines(file, column, rs_plot_sweep_words(sweep), &data->methods, offsetof(rs_plot_cell, method), sweep, err));
+  RS_TRY(read_lines(data, file, column, rs_plot_sweep_words(sweep), RS_PLOT_METHOD, sweep, err));
   for (size_t line = 0; line < sweep->lines.count; line++)
     most = count_points(sweep, checkpoints, line) > most ? count_points(sweep, checkpoints, line) : most;
   if (most < LEAST_CHECKPOINTS) {

@@ -50,7 +50,7 @@ void rs_plot_content_clear(rs_plot_content *content) {
   *content = (rs_plot_content){0};
 }
 
-bool rs_plot_content_any(const rs_plot_content *content) {
+static bool has_any(const rs_plot_content *content) {
   return rs_plot_is_map(content->form) ? content->map.any : content->set.any;
 }
 
@@ -107,7 +107,9 @@ static bool all_alike(const rs_plot_set *set) {
   return count > 1;
 }
 
-bool rs_plot_content_plain(const rs_plot_content *content) {
+/* Whether the picture says nothing: there is but one number, or all methods have the same line, or means of samples
+ * that are too few, at too few places, for a trend. */
+static bool is_plain(const rs_plot_content *content) {
   if (rs_plot_is_map(content->form)) return is_equal(content->map.low, content->map.high, 0);
   return content->set.trendless || is_constant(&content->set) || all_alike(&content->set);
 }
@@ -162,8 +164,7 @@ static rs_status add_choice(listing *l, rs_plot_measure *measure, const rs_plot_
   rs_plot_content content;
   rs_status status = rs_plot_content_read(measure, choice, &content, l->err);
   const rs_plot_map *map = &content.map;
-  if (status == RS_OK && rs_plot_content_any(&content))
-    status = add_item(l, measure, choice, rs_plot_content_plain(&content));
+  if (status == RS_OK && has_any(&content)) status = add_item(l, measure, choice, is_plain(&content));
   if (status == RS_OK && (map->x.count > RS_PLOT_MAP_SIDE || map->y.count > RS_PLOT_MAP_SIDE))
     status = rs_plot_note(l->report, l->err, "%s: no map of %s: %zu x %zu cells are more than %d along a side",
                           measure->file->path, measure->column->name, map->y.count, map->x.count, RS_PLOT_MAP_SIDE);

@@ -62,22 +62,28 @@ typedef struct rs_plot_column {
   size_t place; /* its number in the table, once that is read */
 } rs_plot_column;
 
+/* Keys whose words are names of rs_plot_data. */
+enum { RS_PLOT_MODEL, RS_PLOT_METHOD, RS_PLOT_SOURCE, RS_PLOT_SEED, RS_PLOT_HEADS, RS_PLOT_NAMED };
+
 /* Rows begin..end-1 of a table, which share their keys. Names are indices into the lists of rs_plot_data. */
 typedef struct rs_plot_cell {
-  size_t model, method, source, seed, heads;
+  union {
+    struct {
+      size_t model, method, source, seed, heads;
+    };
+    size_t keys[RS_PLOT_NAMED]; /* the same, in this order */
+  };
   double length; /* tokens */
   size_t begin, end;
 } rs_plot_cell;
-
-enum { RS_PLOT_KEYS = 7 };
 
 typedef struct rs_plot_file {
   const char *name; /* "summary.csv"; borrowed from the manifest */
   char *path;       /* owned */
   rs_plot_column *columns;
   size_t count;
-  const rs_plot_column *keys[RS_PLOT_KEYS]; /* of cell, model, method, length, source, seed and heads, once read */
-  rs_table *table;                          /* NULL when the file holds nothing to draw. Owned. */
+  const rs_plot_column *keys[RS_PLOT_NAMED + 2]; /* columns of these, then of the length and the cell, once read */
+  rs_table *table;                               /* NULL when the file holds nothing to draw. Owned. */
   rs_plot_cell *cells;
   size_t cell_count, cell_capacity;
 } rs_plot_file;
@@ -94,7 +100,12 @@ typedef struct rs_plot_data {
   bool by_checkpoint;         /* `methods` are checkpoints, and `models` the one method that reads them */
   rs_plot_file *files;
   size_t count;
-  rs_plot_names models, methods, sources, seeds, heads;
+  union {
+    struct {
+      rs_plot_names models, methods, sources, seeds, heads;
+    };
+    rs_plot_names names[RS_PLOT_NAMED]; /* the same, in this order */
+  };
 } rs_plot_data;
 
 void rs_plot_data_clear(rs_plot_data *data);
@@ -133,10 +144,6 @@ enum { RS_PLOT_LEGEND = 16 }; /* lines that can be told apart at a glance */
  * makes a legend of at most RS_PLOT_LEGEND lines; else they are averaged, like seeds. Where cells differ in no key at
  * all, a note says that their mean is shown. */
 rs_status rs_plot_cells_read(rs_plot_data *data, rs_plot_file *file, rs_plot_report *report, rs_err *err);
-
-/* The order of two cells by their keys but the one at the offset `but` of the struct; RS_PLOT_ANY: by all of them.
- * Cells that differ in their heads alone are neighbours. */
-int rs_plot_cells_order(const rs_plot_cell *a, const rs_plot_cell *b, size_t but);
 
 /* The numbers of a column, one per row, in `memory`: NaN where empty, beyond 1e300, or where the row's status is not
  * "ok". RS_INPUT with file and line for what is no number. */

@@ -6,14 +6,13 @@
 #include "io/io.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
 
-enum { KEY_CELL, KEY_MODEL, KEY_METHOD, KEY_LENGTH, KEY_SOURCE, KEY_SEED, KEY_HEADS, KEYS = RS_PLOT_KEYS };
-static const char *const key_names[KEYS] = {"cell", "model", "method", "length_tokens", "source", "seed", "heads"};
+enum { KEY_LENGTH = RS_PLOT_NAMED, KEY_CELL, KEYS };
+static const char *const key_names[KEYS] = {"model", "method", "source", "seed", "heads", "length_tokens", "cell"};
 
 enum { TABLE_LIMIT = 2047 << 20 }; /* bytes of one CSV file */
 
@@ -69,34 +68,29 @@ static rs_status find_keys(rs_plot_file *file, rs_err *err) {
 
 /* Where several checkpoints were read by one method, the checkpoints are the lines: they and methods change places. */
 static void place_lines(rs_plot_data *data, rs_plot_file *file) {
-  const rs_plot_column *method = file->keys[KEY_METHOD];
+  const rs_plot_column *method = file->keys[RS_PLOT_METHOD];
   if (data->checkpoints == NULL || data->checkpoints->count < 2) return;
   for (size_t row = 1; row < file->table->rows; row++)
     if (strcmp(rs_plot_field(file, row, method), rs_plot_field(file, 0, method)) != 0) return;
-  file->keys[KEY_METHOD] = file->keys[KEY_MODEL];
-  file->keys[KEY_MODEL] = method;
+  file->keys[RS_PLOT_METHOD] = file->keys[RS_PLOT_MODEL];
+  file->keys[RS_PLOT_MODEL] = method;
   data->by_checkpoint = true;
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
-
-static rs_status read_length(const rs_plot_file *file, size_t row, double *length, rs_err *err) {
-  const char *text = rs_plot_field(file, row, file->keys[KEY_LENGTH]);
-  if (rs_number_read(text, length) && *length > 0 && *length < LARGEST) return RS_OK;
-  return rs_fail(err, RS_INPUT, "%s:%zu: length_tokens = \"%s\": must be a positive number", file->path,
-                 line_of(file->table, row), text);
-}
 
 /* A cell without its method, which is named later. */
 static rs_status add_cell(rs_plot_data *data, rs_plot_file *file, size_t row, rs_err *err) {
   RS_TRY(RS_GROW(file->cells, &file->cell_capacity, file->cell_count + 1, err));
   rs_plot_cell *cell = &file->cells[file->cell_count++];
   *cell = (rs_plot_cell){.begin = row, .end = row + 1};
-  RS_TRY(read_length(file, row, &cell->length, err));
-  RS_TRY(rs_plot_names_add(&data->models, rs_plot_field(file, row, file->keys[KEY_MODEL]), &cell->model, err));
-  RS_TRY(rs_plot_names_add(&data->sources, rs_plot_field(file, row, file->keys[KEY_SOURCE]), &cell->source, err));
-  RS_TRY(rs_plot_names_add(&data->seeds, rs_plot_field(file, row, file->keys[KEY_SEED]), &cell->seed, err));
-  return rs_plot_names_add(&data->heads, rs_plot_field(file, row, file->keys[KEY_HEADS]), &cell->heads, err);
+  for (size_t k = 0; k < RS_PLOT_NAMED; k++)
+    if (k != RS_PLOT_METHOD)
+      RS_TRY(rs_plot_names_add(&data->names[k], rs_plot_field(file, row, file->keys[k]), &cell->keys[k], err));
+  const char *text = rs_plot_field(file, row, file->keys[KEY_LENGTH]);
+  if (rs_number_read(text, &cell->length) && cell->length > 0 && cell->length < LARGEST) return RS_OK;
+  return rs_fail(err, RS_INPUT, "%s:%zu: length_tokens = \"%s\": must be a positive number", file->path,
+                 line_of(file->table, row), text);
 }
 
 static rs_status read_cells(rs_plot_data *data, rs_plot_file *file, rs_err *err) {
@@ -114,31 +108,26 @@ static rs_status read_cells(rs_plot_data *data, rs_plot_file *file, rs_err *err)
 
 /* ---- methods ----------------------------------------------------------------------------------------------------- */
 
-int rs_plot_cells_order(const rs_plot_cell *a, const rs_plot_cell *b, size_t but) {
-  enum { LENGTH = 4 };
-  static const size_t keys[] = {offsetof(rs_plot_cell, model),  offsetof(rs_plot_cell, method),
-                                offsetof(rs_plot_cell, source), offsetof(rs_plot_cell, seed),
-                                offsetof(rs_plot_cell, length), offsetof(rs_plot_cell, heads)};
+static int order(double a, double b) {
+  return (a > b) - (a < b);
+}
+
+/* The order of two cells by their keys without number `but` (RS_PLOT_NAMED: by all), the heads last, so that cells
+ * which differ in these alone are neighbours. */
+static int order_cells(const rs_plot_cell *a, const rs_plot_cell *b, size_t but) {
   int sign = 0;
-  for (size_t k = 0; k < RS_COUNT(keys) && sign == 0; k++) {
-    size_t x, y;
-    memcpy(&x, (const char *)a + keys[k], sizeof x);
-    memcpy(&y, (const char *)b + keys[k], sizeof y);
-    if (k == LENGTH)
-      sign = (a->length > b->length) - (a->length < b->length);
-    else if (keys[k] != but)
-      sign = (x > y) - (x < y);
-  }
-  return sign;
+  for (size_t k = 0; k < RS_PLOT_HEADS && sign == 0; k++)
+    if (k != but) sign = order((double)a->keys[k], (double)b->keys[k]);
+  if (sign == 0) sign = order(a->length, b->length);
+  return sign == 0 && but != RS_PLOT_HEADS ? order((double)a->heads, (double)b->heads) : sign;
 }
 
 static int compare_begins(const void *a, const void *b) {
-  size_t x = ((const rs_plot_cell *)a)->begin, y = ((const rs_plot_cell *)b)->begin;
-  return (x > y) - (x < y);
+  return order((double)((const rs_plot_cell *)a)->begin, (double)((const rs_plot_cell *)b)->begin);
 }
 
 static int compare_cells(const void *a, const void *b) {
-  int sign = rs_plot_cells_order(a, b, RS_PLOT_ANY);
+  int sign = order_cells(a, b, RS_PLOT_NAMED);
   return sign != 0 ? sign : compare_begins(a, b);
 }
 
@@ -148,8 +137,7 @@ static void sort_cells(rs_plot_file *file, int (*compare)(const void *, const vo
 
 /* The first of the sorted cells from `from` > 0 on that has the keys of the one before it; else their number. */
 static size_t find_twin(const rs_plot_file *file, size_t from) {
-  while (from < file->cell_count && rs_plot_cells_order(&file->cells[from - 1], &file->cells[from], RS_PLOT_ANY) != 0)
-    from++;
+  while (from < file->cell_count && order_cells(&file->cells[from - 1], &file->cells[from], RS_PLOT_NAMED) != 0) from++;
   return from;
 }
 
@@ -184,7 +172,7 @@ static void find_naming(const rs_plot_file *file, size_t methods, size_t heads, 
     names->parted[file->cells[i].method] = true;
   for (size_t i = 1; i < file->cell_count; i++) {
     const rs_plot_cell *cell = &file->cells[i];
-    bool alike = rs_plot_cells_order(cell - 1, cell, offsetof(rs_plot_cell, heads)) == 0;
+    bool alike = order_cells(cell - 1, cell, RS_PLOT_HEADS) == 0;
     if (alike && cell->heads != cell[-1].heads) names->headed[cell->method] = true;
   }
   for (size_t i = 0; i < methods; i++) lines += names->headed[i] ? heads - 1 : 0;
@@ -197,14 +185,14 @@ static void find_naming(const rs_plot_file *file, size_t methods, size_t heads, 
 }
 
 static void write_method(const rs_plot_file *file, const rs_plot_cell *cell, const naming *names, rs_text *out) {
-  rs_text_puts(out, rs_plot_field(file, cell->begin, file->keys[KEY_METHOD]));
+  rs_text_puts(out, rs_plot_field(file, cell->begin, file->keys[RS_PLOT_METHOD]));
   if (names == NULL) return;
   for (size_t k = 0; names->parted[cell->method] && k < names->count; k++) {
     const char *value = rs_plot_field(file, cell->begin, names->extra[k]);
     if (*value != '\0') rs_text_printf(out, " %s=%s", names->extra[k]->name, value);
   }
   if (names->heads && names->headed[cell->method])
-    rs_text_printf(out, " heads=%s", rs_plot_field(file, cell->begin, file->keys[KEY_HEADS]));
+    rs_text_printf(out, " heads=%s", rs_plot_field(file, cell->begin, file->keys[RS_PLOT_HEADS]));
 }
 
 /* Gives each cell its method, in `methods`; `names` may be NULL. */
@@ -299,14 +287,9 @@ static bool has_value(const rs_plot_measure *measure, const rs_plot_cell *cell) 
   return false;
 }
 
-static int compare_but_source(const rs_plot_cell *a, const rs_plot_cell *b) {
-  return rs_plot_cells_order(a, b, offsetof(rs_plot_cell, source));
-}
-
 static int compare_kinds(const void *a, const void *b) {
-  int sign = compare_but_source(a, b);
-  size_t x = ((const rs_plot_cell *)a)->begin, y = ((const rs_plot_cell *)b)->begin;
-  return sign != 0 ? sign : (x > y) - (x < y);
+  int sign = order_cells(a, b, RS_PLOT_SOURCE);
+  return sign != 0 ? sign : compare_begins(a, b);
 }
 
 /* True if two cells say the same wherever both have a value; sets *compared if they have one in common. */
@@ -325,7 +308,7 @@ static bool agree(const rs_plot_measure *measure, const rs_plot_cell *a, const r
 /* Compares each cell with the first of its kind. `linked` (sources): those seen to agree with another. */
 static bool sources_agree(const rs_plot_measure *measure, const rs_plot_cell *cells, size_t count, bool *linked) {
   for (size_t first = 0, i = 1; i < count; i++) {
-    if (compare_but_source(&cells[first], &cells[i]) != 0) first = i;
+    if (order_cells(&cells[first], &cells[i], RS_PLOT_SOURCE) != 0) first = i;
     if (cells[first].source == cells[i].source) continue;
     bool compared = false;
     if (!agree(measure, &cells[first], &cells[i], &compared)) return false;

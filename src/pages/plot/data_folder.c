@@ -19,11 +19,7 @@ void rs_plot_data_clear(rs_plot_data *data) {
   }
   rs_arena_clear(&data->memory);
   rs_tree_free(data->manifest);
-  rs_plot_names_clear(&data->models);
-  rs_plot_names_clear(&data->methods);
-  rs_plot_names_clear(&data->sources);
-  rs_plot_names_clear(&data->seeds);
-  rs_plot_names_clear(&data->heads);
+  for (size_t k = 0; k < RS_PLOT_NAMED; k++) rs_plot_names_clear(&data->names[k]);
   *data = (rs_plot_data){0};
 }
 

@@ -168,14 +168,13 @@ static bool all_gaps(const rs_plot_point *points, size_t count) {
   return true;
 }
 
-/* How many different seeds, or heads, the samples with a value have. `seen` has room for all there are (room). */
-static size_t count_different(const rs_plot_measure *measure, const sample *samples, size_t count, bool heads,
-                              bool *seen, size_t room) {
+/* How many different names of a key the samples with a value have. `seen` has room for all there are. */
+static size_t count_different(const rs_plot_measure *measure, const sample *samples, size_t count, size_t key,
+                              bool *seen) {
   size_t different = 0;
-  memset(seen, 0, room * sizeof *seen);
+  memset(seen, 0, measure->data->names[key].count * sizeof *seen);
   for (size_t i = 0; i < count; i++) {
-    const rs_plot_cell *cell = &measure->file->cells[samples[i].cell];
-    size_t value = heads ? cell->heads : cell->seed;
+    size_t value = measure->file->cells[samples[i].cell].keys[key];
     if (isnan(samples[i].y) || seen[value]) continue;
     seen[value] = true;
     different++;
@@ -197,8 +196,8 @@ static rs_status count_means(const rs_plot_measure *measure, const sample *sampl
   RS_TRY(rs_arena_check(&set->memory, err));
   for (size_t i = 0, next; i < count; i = next) {
     next = method_end(samples, count, i);
-    size_t of_seeds = count_different(measure, &samples[i], next - i, false, seen, seeds);
-    size_t of_heads = count_different(measure, &samples[i], next - i, true, seen, heads);
+    size_t of_seeds = count_different(measure, &samples[i], next - i, RS_PLOT_SEED, seen);
+    size_t of_heads = count_different(measure, &samples[i], next - i, RS_PLOT_HEADS, seen);
     if (of_seeds > set->seeds) set->seeds = of_seeds;
     if (of_heads > set->heads) set->heads = of_heads;
   }

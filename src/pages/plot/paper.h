@@ -178,8 +178,6 @@ void rs_plot_axis_fit(rs_plot_axis *axis, const rs_plot_extent *extent, bool log
 /* The same for numbers of which some are hundreds of times as large as those up to `bend`: symlog. */
 void rs_plot_axis_fit_symlog(rs_plot_axis *axis, const rs_plot_extent *extent, double bend, bool tokens, bool vertical);
 
-/* Lays a fitted axis between two pixels; it has no ticks yet. */
-void rs_plot_axis_span(rs_plot_axis *axis, double start, double stop);
 double rs_plot_axis_pixel(const rs_plot_axis *axis, double value);
 
 /* ---- ticks: where the ticks of an axis stand and what they say --------------------------------------------------- */

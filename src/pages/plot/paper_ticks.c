@@ -97,7 +97,8 @@ void rs_plot_axis_fit_symlog(rs_plot_axis *axis, const rs_plot_extent *extent, d
   axis->high = fmax(extent->high, 0) * 1.25 + bend / 10;
 }
 
-void rs_plot_axis_span(rs_plot_axis *axis, double start, double stop) {
+/* Lays a fitted axis between two pixels; it has no ticks yet. */
+static void span(rs_plot_axis *axis, double start, double stop) {
   double direction = stop < start ? -1 : 1;
   axis->start = start;
   axis->stop = stop;
@@ -432,12 +433,12 @@ static void make_ticks(rs_plot_axis *axis) {
 }
 
 void rs_plot_axis_place(rs_plot_axis *axis, double start, double stop) {
-  rs_plot_axis_span(axis, start, stop);
+  span(axis, start, stop);
   make_ticks(axis);
 }
 
 void rs_plot_axis_mark(rs_plot_axis *axis, double start, double stop, const rs_plot_mark *marks, size_t count) {
-  rs_plot_axis_span(axis, start, stop);
+  span(axis, start, stop);
   axis->count = 0;
   axis->kilo = false;
   for (size_t i = 0; i < count && axis->count < RS_PLOT_TICKS - 1; i++) {
