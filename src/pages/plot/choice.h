@@ -68,8 +68,8 @@ typedef struct rs_plot_item {
   const rs_plot_file *file;     /* borrowed */
   const rs_plot_column *column; /* borrowed */
   rs_plot_choice choice;
-  bool plain; /* it says nothing: rs_plot_content_plain */
-  char *name; /* of its files, without an ending; no other has it */
+  bool plain;       /* it says nothing */
+  const char *name; /* of its files, without an ending; no other has it */
 } rs_plot_item;
 
 /* Zero-initialise; release with rs_plot_list_clear, after a failure too. */

@@ -1,8 +1,6 @@
 /* choice_list.c: every value of every model and source that has one is a picture, or a part of one. */
 #include "choice.h"
 
-#include "data.h"
-#include "paper.h"
 #include "words.h"
 
 #include <math.h>
@@ -15,29 +13,23 @@
 /* Whether all points that have a value share their x; its methods are then rows, not lines. */
 static bool is_single(const rs_plot_set *set) {
   double place = NAN;
-  for (size_t s = 0; s < set->count; s++) {
-    for (size_t i = 0; i < set->series[s].count; i++) {
-      const rs_plot_point *point = &set->series[s].points[i];
-      if (isnan(point->y)) continue;
-      if (!isnan(place) && point->x != place) return false;
-      place = point->x;
-    }
+  for (size_t i = 0; i < set->point_count; i++) {
+    if (isnan(set->points[i].y)) continue;
+    if (!isnan(place) && set->points[i].x != place) return false;
+    place = set->points[i].x;
   }
   return true;
-}
-
-static rs_status read_map(rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_content *content,
-                          rs_err *err) {
-  bool strips = measure->strip;
-  if (choice->family != NULL) RS_TRY(rs_plot_family_places(choice->family, choice->model, measure, &strips, err));
-  content->form = strips ? RS_PLOT_STRIPS : RS_PLOT_HEAT;
-  return rs_plot_map_read(measure, choice, &content->map, err);
 }
 
 rs_status rs_plot_content_read(rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_content *content,
                                rs_err *err) {
   *content = (rs_plot_content){0};
-  if (choice->family != NULL || measure->map || measure->strip) return read_map(measure, choice, content, err);
+  if (choice->family != NULL || measure->map || measure->strip) {
+    bool strips = measure->strip;
+    if (choice->family != NULL) RS_TRY(rs_plot_family_places(choice->family, choice->model, measure, &strips, err));
+    content->form = strips ? RS_PLOT_STRIPS : RS_PLOT_HEAT;
+    return rs_plot_map_read(measure, choice, &content->map, err);
+  }
   RS_TRY(rs_plot_set_read(measure, choice, &content->set, err));
   bool rows = measure->category || is_single(&content->set);
   content->form = rows ? RS_PLOT_DOTS : RS_PLOT_LINES;
@@ -50,21 +42,10 @@ void rs_plot_content_clear(rs_plot_content *content) {
   *content = (rs_plot_content){0};
 }
 
-static bool has_any(const rs_plot_content *content) {
-  return rs_plot_is_map(content->form) ? content->map.any : content->set.any;
-}
-
 /* Beyond the rounding of sums that are made in another order, and of differences of numbers as large as `largest`. */
 static bool is_equal(double a, double b, double largest) {
   double slack = fmax(1e-12 * fmax(fabs(a), fabs(b)), 1e-15 * largest);
   return (isnan(a) && isnan(b)) || fabs(a - b) <= slack;
-}
-
-static double largest_of(const rs_plot_set *set) {
-  double largest = 0;
-  for (size_t s = 0; s < set->count; s++)
-    for (size_t i = 0; i < set->series[s].count; i++) largest = fmax(largest, fabs(set->series[s].points[i].y));
-  return largest;
 }
 
 static bool same_points(const rs_plot_series *a, const rs_plot_series *b, double largest) {
@@ -81,14 +62,11 @@ static bool same_points(const rs_plot_series *a, const rs_plot_series *b, double
 /* One number, wherever there is one. */
 static bool is_constant(const rs_plot_set *set) {
   double value = NAN;
-  for (size_t s = 0; s < set->count; s++) {
-    for (size_t i = 0; i < set->series[s].count; i++) {
-      const rs_plot_point *point = &set->series[s].points[i];
-      if (isnan(point->y)) continue;
-      if (!isnan(value) && !is_equal(point->y, value, 0)) return false;
-      if (point->low < point->high) return false;
-      value = point->y;
-    }
+  for (size_t i = 0; i < set->point_count; i++) {
+    const rs_plot_point *point = &set->points[i];
+    if (isnan(point->y)) continue;
+    if (point->low < point->high || (!isnan(value) && !is_equal(point->y, value, 0))) return false;
+    value = point->y;
   }
   return true;
 }
@@ -96,8 +74,9 @@ static bool is_constant(const rs_plot_set *set) {
 /* Two or more methods with a value, and all the same. */
 static bool all_alike(const rs_plot_set *set) {
   const rs_plot_series *first = NULL;
-  double largest = largest_of(set);
+  double largest = 0;
   size_t count = 0;
+  for (size_t i = 0; i < set->point_count; i++) largest = fmax(largest, fabs(set->points[i].y)); /* without NaN */
   for (size_t s = 0; s < set->count; s++) {
     if (set->series[s].count == 0) continue;
     if (first == NULL) first = &set->series[s];
@@ -127,18 +106,14 @@ typedef struct listing {
 
 /* ---- one picture ------------------------------------------------------------------------------------------------- */
 
-static bool is_listed(const rs_plot_list *list, const char *name) {
-  for (size_t i = 0; i < list->count; i++)
-    if (strcmp(list->items[i].name, name) == 0) return true;
-  return false;
-}
-
 /* Appends "-2", "-3", ... until no other picture has the name. */
 static void make_unique(const rs_plot_list *list, rs_text *name) {
-  size_t length = name->length;
-  for (size_t tail = 2; !name->failed && is_listed(list, rs_text_string(name)); tail++) {
+  size_t length = name->length, tail = 2;
+  for (size_t i = 0; i < list->count && !name->failed; i++) {
+    if (strcmp(list->items[i].name, rs_text_string(name)) != 0) continue;
     name->length = length;
-    rs_text_printf(name, "-%zu", tail);
+    rs_text_printf(name, "-%zu", tail++);
+    i = SIZE_MAX; /* from the first again */
   }
 }
 
@@ -146,17 +121,11 @@ static rs_status add_item(listing *l, const rs_plot_measure *measure, const rs_p
   rs_text name = {0};
   rs_plot_caption_slug(measure, choice, &name);
   make_unique(l->list, &name);
-  rs_status status = rs_text_check(&name, l->err);
-  if (status == RS_OK) status = RS_GROW(l->list->items, &l->list->capacity, l->list->count + 1, l->err);
-  if (status == RS_OK) {
-    rs_plot_item *item = &l->list->items[l->list->count];
-    char *copy = rs_arena_text(&l->list->memory, rs_text_string(&name));
-    *item = (rs_plot_item){measure->file, measure->column, *choice, plain, copy};
-    l->list->count++;
-    status = rs_arena_check(&l->list->memory, l->err);
-  }
-  rs_text_clear(&name);
-  return status;
+  const char *kept = rs_plot_keep(&l->list->memory, &name);
+  RS_TRY(rs_arena_check(&l->list->memory, l->err));
+  RS_TRY(RS_GROW(l->list->items, &l->list->capacity, l->list->count + 1, l->err));
+  l->list->items[l->list->count++] = (rs_plot_item){measure->file, measure->column, *choice, plain, kept};
+  return RS_OK;
 }
 
 /* Adds the picture if there is something on it. */
@@ -164,7 +133,7 @@ static rs_status add_choice(listing *l, rs_plot_measure *measure, const rs_plot_
   rs_plot_content content;
   rs_status status = rs_plot_content_read(measure, choice, &content, l->err);
   const rs_plot_map *map = &content.map;
-  if (status == RS_OK && has_any(&content)) status = add_item(l, measure, choice, is_plain(&content));
+  if (status == RS_OK && (map->any || content.set.any)) status = add_item(l, measure, choice, is_plain(&content));
   if (status == RS_OK && (map->x.count > RS_PLOT_MAP_SIDE || map->y.count > RS_PLOT_MAP_SIDE))
     status = rs_plot_note(l->report, l->err, "%s: no map of %s: %zu x %zu cells are more than %d along a side",
                           measure->file->path, measure->column->name, map->y.count, map->x.count, RS_PLOT_MAP_SIDE);

@@ -93,7 +93,7 @@ typedef struct rs_plot_data {
   rs_tree *manifest;
   const char *name;           /* of the experiment; "" when it has none. Borrowed from the manifest. */
   const char *config;         /* fingerprint of the config, likewise */
-  char incomplete[64];        /* "incomplete: 3 of 8 cells"; "" of a whole set */
+  const char *incomplete;     /* "incomplete: 3 of 8 cells"; "" of a whole set */
   const rs_node *captions;    /* sources with the phrases of their captions; NULL: the manifest has none. Borrowed. */
   const char *task;           /* its name, with a caption among the sources'; NULL, "": none. Borrowed. */
   const rs_node *checkpoints; /* models, likewise, that are checkpoints */
@@ -265,8 +265,9 @@ typedef struct rs_plot_set {
   rs_arena memory;
   rs_plot_series *series; /* one per method that has a cell */
   size_t count;
-  rs_plot_point *points; /* of all series */
-  bool any;              /* there is something to show */
+  rs_plot_point *points; /* (point_count,) of all series */
+  size_t point_count;
+  bool any; /* there is something to show */
   rs_plot_band band;
   size_t seeds, heads; /* the most a line is a mean over */
   bool folded;         /* points are means over further index columns */

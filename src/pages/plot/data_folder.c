@@ -248,22 +248,17 @@ static rs_status read_manifest(const rs_node *root, const char *directory, const
   return RS_OK;
 }
 
-static rs_status read_incomplete(const char *directory, rs_plot_data *data, rs_err *err) {
-  rs_text words = {0};
-  rs_status status = rs_results_incomplete(directory, &words, err);
-  snprintf(data->incomplete, sizeof data->incomplete, "%s", rs_text_string(&words));
-  rs_text_clear(&words);
-  return status;
-}
-
 rs_status rs_plot_manifest_read(const char *directory, rs_plot_data *data, rs_err *err) {
   char *text = NULL, *path = rs_path_join(directory, "manifest.json", err);
+  rs_text incomplete = {0};
   size_t length = 0;
   rs_status status = path != NULL ? RS_OK : RS_MEMORY;
   if (status == RS_OK) status = rs_file_read(path, MANIFEST_LIMIT, &text, &length, err);
   if (status == RS_OK) status = rs_json_read(text, length, path, &data->manifest, err);
   if (status == RS_OK) status = read_manifest(&data->manifest->root, directory, path, data, err);
-  if (status == RS_OK) status = read_incomplete(directory, data, err);
+  if (status == RS_OK) status = rs_results_incomplete(directory, &incomplete, err);
+  data->incomplete = rs_plot_keep(&data->memory, &incomplete);
+  if (status == RS_OK) status = rs_arena_check(&data->memory, err);
   free(text);
   free(path);
   return status;

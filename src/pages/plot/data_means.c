@@ -123,49 +123,33 @@ static rs_plot_point merge(const sample *samples, size_t count) {
   return point;
 }
 
-/* True if two samples of one cell share a point. */
-static bool is_folded(const sample *samples, size_t count) {
-  for (size_t i = 1; i < count; i++)
-    if (samples[i].cell == samples[i - 1].cell) return true;
-  return false;
+bool rs_plot_is_few(const rs_plot_point *point) {
+  return !isnan(point->y) && point->samples > 0 && point->samples < RS_PLOT_SAMPLES_LEAST;
 }
 
-/* Turns the samples of one method into the points of a series. */
-static size_t merge_series(const sample *samples, size_t count, rs_plot_set *set, rs_plot_point *points) {
-  size_t filled = 0;
+/* Turns the samples of one method into the points of a series, which has room behind those of the set. */
+static void merge_series(const sample *samples, size_t count, rs_plot_set *set, rs_plot_series *series) {
+  size_t values = 0, enough = 0;
+  series->points = &set->points[set->point_count];
   for (size_t i = 0, next; i < count; i = next) {
-    for (next = i + 1; next < count && samples[next].x == samples[i].x;) next++;
-    rs_plot_point *point = &points[filled++];
+    for (next = i + 1; next < count && samples[next].x == samples[i].x; next++)
+      set->folded |= samples[next].cell == samples[next - 1].cell; /* two samples of one cell share a point */
+    rs_plot_point *point = &series->points[series->count++];
     *point = merge(&samples[i], next - i);
-    if (is_folded(&samples[i], next - i)) set->folded = true;
     bool one = set->seeds <= 1 && set->heads <= 1 && !set->folded; /* sample: its band is the standard error */
     if (one && !isnan(point->y) && samples[i].error > 0) {
       point->low = point->y - samples[i].error;
       point->high = point->y + samples[i].error;
     }
     if (point->high > point->low) set->band = RS_PLOT_MIN_MAX;
-    if (!isnan(point->y)) set->any = true;
-    if (rs_plot_is_few(point)) set->few = true;
+    values += !isnan(point->y);
+    enough += !isnan(point->y) && !rs_plot_is_few(point);
+    set->few |= rs_plot_is_few(point);
   }
-  return filled;
-}
-
-bool rs_plot_is_few(const rs_plot_point *point) {
-  return !isnan(point->y) && point->samples > 0 && point->samples < RS_PLOT_SAMPLES_LEAST;
-}
-
-/* Whether the series has enough points of enough samples to speak of a trend. */
-static bool has_trend(const rs_plot_series *series) {
-  size_t enough = 0;
-  for (size_t i = 0; i < series->count; i++)
-    enough += !isnan(series->points[i].y) && !rs_plot_is_few(&series->points[i]);
-  return enough >= RS_PLOT_TREND_LEAST;
-}
-
-static bool all_gaps(const rs_plot_point *points, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (!isnan(points[i].y)) return false;
-  return true;
+  set->point_count += series->count;
+  set->any |= values > 0;
+  set->trendless &= enough < RS_PLOT_TREND_LEAST; /* points of enough samples to speak of a trend */
+  if (values == 0) series->count = 0;
 }
 
 /* How many different names of a key the samples with a value have. `seen` has room for all there are. */
@@ -208,16 +192,12 @@ static void fill_set(const rs_plot_measure *measure, const rs_plot_choice *choic
                      rs_plot_set *set) {
   const rs_plot_names *lines = choice->sweep != NULL ? &choice->sweep->lines : &measure->data->methods;
   set->trendless = measure->part[RS_PLOT_SAMPLES] != NULL;
-  for (size_t i = 0, next, used = 0; i < count; i = next) {
+  for (size_t i = 0, next; i < count; i = next) {
     next = method_end(samples, count, i);
     rs_plot_series *series = &set->series[set->count++];
-    *series = (rs_plot_series){.label = lines->items[samples[i].method], .method = samples[i].method};
-    series->points = &set->points[used];
-    series->count = merge_series(&samples[i], next - i, set, series->points);
-    used += series->count;
-    if (all_gaps(series->points, series->count)) series->count = 0;
-    series->bins = measure->low != NULL;
-    if (has_trend(series)) set->trendless = false;
+    *series = (rs_plot_series){
+        .label = lines->items[samples[i].method], .method = samples[i].method, .bins = measure->low != NULL};
+    merge_series(&samples[i], next - i, set, series);
   }
   bool means = set->seeds > 1 || set->heads > 1 || set->folded;
   if (set->band != RS_PLOT_NO_BAND && !means) set->band = RS_PLOT_STANDARD_ERROR;
@@ -242,8 +222,6 @@ void rs_plot_set_clear(rs_plot_set *set) {
   rs_arena_clear(&set->memory);
   *set = (rs_plot_set){0};
 }
-
-/* ---- map --------------------------------------------------------------------------------------------------------- */
 
 /* ---- the rows of a chart ----------------------------------------------------------------------------------------- */
 
