@@ -39,6 +39,10 @@ bool rs_mask_sees_ahead(const rs_mask *mask) RS_NONNULL(1);
 /* The keys query m sees among 0..length-1, as 1 or 2 ascending, disjoint ranges; returns how many. */
 size_t rs_mask_ranges(const rs_mask *mask, size_t length, size_t query, rs_range out[2]) RS_NONNULL(1, 4);
 
+/* The same by views of the encoding (NULL: there is one): what of range r is read through view v, or an empty range. */
+void rs_mask_views(const rs_mask *mask, const rs_encoding *encoding, size_t length, size_t query,
+                   rs_range seen[RS_VIEWS][2]) RS_NONNULL(1, 5);
+
 /* ---- queries ----------------------------------------------------------------------------------------------------- */
 
 typedef enum rs_query_choice { RS_QUERIES_ALL, RS_QUERIES_LAST, RS_QUERIES_EVERY, RS_QUERIES_RANDOM } rs_query_choice;

@@ -2,6 +2,7 @@
 #include "attention/attention.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool rs_mask_sees_ahead(const rs_mask *mask) {
   return mask->kind == RS_BIDIRECTIONAL || mask->kind == RS_BAND;
@@ -22,6 +23,23 @@ size_t rs_mask_ranges(const rs_mask *mask, size_t length, size_t query, rs_range
   out[0] = (rs_range){0, sinks};
   out[1] = (rs_range){begin, end};
   return 2;
+}
+
+static rs_range intersect(rs_range a, rs_range b) {
+  rs_range both = {a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
+  return both.begin < both.end ? both : (rs_range){0, 0};
+}
+
+void rs_mask_views(const rs_mask *mask, const rs_encoding *encoding, size_t length, size_t query,
+                   rs_range seen[RS_VIEWS][2]) {
+  rs_range ranges[2];
+  rs_segment segments[RS_VIEWS] = {{0, length, 0}};
+  size_t range_count = rs_mask_ranges(mask, length, query, ranges), segment_count = 1;
+  if (encoding != NULL) segment_count = rs_encoding_segments(encoding, query, segments);
+  memset(seen, 0, RS_VIEWS * sizeof *seen);
+  for (size_t s = 0; s < segment_count; s++)
+    for (size_t r = 0; r < range_count; r++)
+      seen[segments[s].view][r] = intersect((rs_range){segments[s].begin, segments[s].end}, ranges[r]);
 }
 
 const char *const rs_query_choice_words[RS_QUERY_CHOICES + 1] = {

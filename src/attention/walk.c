@@ -220,19 +220,6 @@ static rs_range intersect(rs_range a, rs_range b) {
   return both.begin < both.end ? both : (rs_range){0, 0};
 }
 
-/* The part of query m's keys that lies in range number `r` of its mask and is read through `view`. */
-static rs_range lane_range(const rs_loaded_job *loaded, size_t query, size_t view, size_t r) {
-  const rs_encoding *encoding = loaded->job.encoding;
-  rs_segment segments[RS_VIEWS];
-  rs_range seen[2];
-  if (r >= rs_mask_ranges(&loaded->job.mask, encoding->length, query, seen)) return (rs_range){0, 0};
-  if (loaded->views == 1) return seen[r];
-  size_t count = rs_encoding_segments(encoding, query, segments);
-  for (size_t s = 0; s < count; s++)
-    if (segments[s].view == view) return intersect((rs_range){segments[s].begin, segments[s].end}, seen[r]);
-  return (rs_range){0, 0};
-}
-
 /* Views of the last query's segments from the nearest to the farthest, then those it does not read. */
 static void order_views(const rs_loaded_job *loaded, size_t query, size_t order[RS_VIEWS]) {
   rs_segment segments[RS_VIEWS];
@@ -251,10 +238,12 @@ static void order_views(const rs_loaded_job *loaded, size_t query, size_t order[
 /* The lanes' keys of one view and range into the call; returns what covers them. */
 static rs_range set_ranges(const rs_loaded_job *loaded, const rs_tile *tile, size_t view, size_t r,
                            rs_score_call *call) {
-  rs_range all = {SIZE_MAX, 0};
+  rs_range all = {SIZE_MAX, 0}, seen[RS_VIEWS][2];
   for (size_t lane = 0; lane < loaded->kernel->lanes; lane++) {
     size_t m = rs_lane_position(loaded, tile, lane);
-    rs_range range = lane_range(loaded, m, view, r);
+    rs_mask_views(&loaded->job.mask, loaded->views > 1 ? loaded->job.encoding : NULL, loaded->job.encoding->length, m,
+                  seen);
+    rs_range range = seen[view][r];
     call->begin[lane] = (int32_t)range.begin;
     call->stop[lane] = (int32_t)range.end;
     call->position[lane] = (int32_t)m;

@@ -1,4 +1,5 @@
-/* The tables of an attention at one length, made in double and kept in the numbers of the attention. */
+/* The tables of an attention at one length, made in double and kept in the numbers of the attention; and the sums of
+ * gradients by what its encoding has learned. */
 #include "attend.h"
 
 #include <math.h>
@@ -59,32 +60,24 @@ static void fill_turns(const rs_attend *attend) {
     }
 }
 
-static rs_status make_turns(rs_attend *attend, rs_err *err) {
+static void make_turns(rs_attend *attend) {
   size_t rows = attend->tables * attend->shape.queries, row = attend->pairs * attend->real_bytes;
-  if (attend->pairs == 0) return RS_OK;
-  attend->turn_room = rs_alloc(2 * RS_TILE, attend->pairs * sizeof(double), err);
-  if (attend->turn_room == NULL) return RS_MEMORY;
+  if (attend->pairs == 0) return;
+  attend->turn_room = rs_arena_take(&attend->arena, 2 * RS_TILE, attend->pairs * sizeof(double));
   for (size_t i = 0; i < 2 * attend->views; i++) {
     rs_token_turns *turns = &attend->turns[i % 2][i / 2];
-    turns->cosine = rs_alloc(rows, row, err);
-    turns->sine = rs_alloc(rows, row, err);
-    if (turns->cosine == NULL || turns->sine == NULL) return RS_MEMORY;
+    turns->cosine = rs_arena_take(&attend->arena, rows, row);
+    turns->sine = rs_arena_take(&attend->arena, rows, row);
   }
-  fill_turns(attend);
-  return RS_OK;
 }
 
 /* ---- scales and biases ------------------------------------------------------------------------------------------- */
 
-static rs_status fill_scales(rs_attend *attend, rs_err *err) {
+static void fill_scales(rs_attend *attend) {
   const rs_attend_shape *shape = &attend->shape;
   double scale = shape->score_scale != 0 ? shape->score_scale : 1 / sqrt((double)shape->head_dim);
-  attend->scale = rs_alloc(shape->queries, sizeof *attend->scale, err);
-  attend->head_scale = rs_alloc(shape->heads, sizeof *attend->head_scale, err);
-  if (attend->scale == NULL || attend->head_scale == NULL) return RS_MEMORY;
   for (size_t m = 0; m < shape->queries; m++)
     attend->scale[m] = scale * (shape->encoding != NULL ? shape->encoding->logit_scale[m] : 1);
-  return RS_OK;
 }
 
 /* Biases of one query to keys [begin, end). */
@@ -129,9 +122,9 @@ static void find_learned(rs_attend *attend) {
   attend->turns_learned = attend->pairs > 0 && rs_encoding_turns_learned(attend->shape.encoding);
 }
 
-static rs_status make_biases(rs_attend *attend, rs_err *err) {
+static void make_biases(rs_attend *attend) {
   const rs_attend_shape *shape = &attend->shape;
-  if (shape->encoding == NULL || shape->mask.kind == RS_CROSS || shape->encoding->method->bias == NULL) return RS_OK;
+  if (shape->encoding == NULL || shape->mask.kind == RS_CROSS || shape->encoding->method->bias == NULL) return;
   attend->store = RS_BIAS_BY_ROW;
   if (rs_encoding_bias_of_distance(shape->encoding)) {
     attend->store = RS_BIAS_BY_DISTANCE;
@@ -140,8 +133,7 @@ static rs_status make_biases(rs_attend *attend, rs_err *err) {
     attend->store = RS_BIAS_SQUARE;
     attend->bias_size = shape->heads * shape->queries * shape->keys;
   }
-  if (attend->bias_size > 0) attend->bias = rs_alloc(attend->bias_size, attend->real_bytes, err);
-  return attend->bias_size == 0 || attend->bias != NULL ? RS_OK : RS_MEMORY;
+  if (attend->bias_size > 0) attend->bias = rs_arena_take(&attend->arena, attend->bias_size, attend->real_bytes);
 }
 
 void rs_attend_refresh(rs_attend *attend) {
@@ -151,6 +143,104 @@ void rs_attend_refresh(rs_attend *attend) {
     attend->head_scale[h] = shape->encoding != NULL ? rs_encoding_head_scale(shape->encoding, h) : 1;
     if (attend->bias != NULL) fill_table(attend, h);
   }
+}
+
+/* ---- what queries see -------------------------------------------------------------------------------------------- */
+
+/* Ranges of keys, each through one view of the encoding. Small beside the work on them, and the same for every sequence
+ * and head. */
+
+enum {
+  RANGES = 2,
+  STRIP = 16 /* rows or columns of a tile at a time where not all is seen: what nobody sees is left out */
+};
+
+static size_t larger(size_t a, size_t b) {
+  return a > b ? a : b;
+}
+
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+/* Adds to what the row sees. */
+static void see(rs_sight *sight, size_t row, rs_range keys) {
+  if (keys.begin >= keys.end) return;
+  bool first = sight->begin == sight->end;
+  sight->first[row] = (uint32_t)keys.begin;
+  sight->stop[row] = (uint32_t)keys.end;
+  if (first || keys.begin < sight->begin) sight->begin = (uint32_t)keys.begin;
+  if (first || keys.end > sight->end) sight->end = (uint32_t)keys.end;
+}
+
+/* What the queries of one tile see, from sight number `count` on; empty sights are left out. Returns where they end. */
+static size_t look_from(rs_attend *attend, size_t tile, size_t count) {
+  rs_sight sights[RS_VIEWS][RANGES] = {0};
+  rs_range seen[RS_VIEWS][RANGES];
+  size_t first = tile * RS_TILE, end = smaller(first + RS_TILE, attend->shape.queries);
+  for (size_t m = first; m < end; m++) {
+    rs_mask_views(&attend->shape.mask, attend->views > 1 ? attend->shape.encoding : NULL, attend->shape.keys, m, seen);
+    for (size_t i = 0; i < attend->views * RANGES; i++)
+      see(&sights[i / RANGES][i % RANGES], m - first, seen[i / RANGES][i % RANGES]);
+  }
+  for (size_t i = 0; i < attend->views * RANGES; i++) {
+    rs_sight *sight = &sights[i / RANGES][i % RANGES];
+    sight->view = i / RANGES;
+    if (sight->begin < sight->end) attend->sights[count++] = *sight;
+  }
+  return count;
+}
+
+/* What of `sight` lies in the walk's tile of keys; false: nothing. */
+static bool cut(const rs_attend *attend, const rs_sight *sight, size_t query_tile, size_t key_tile, rs_tile *tile) {
+  size_t query = query_tile * RS_TILE, key = key_tile * RS_TILE, seen = 0;
+  tile->view = sight->view;
+  tile->query = query;
+  tile->key = key;
+  tile->rows = smaller(RS_TILE, attend->shape.queries - query);
+  tile->columns = smaller(RS_TILE, attend->shape.keys - key);
+  for (size_t r = 0; r < tile->rows; r++) {
+    size_t begin = larger(sight->first[r], key), end = smaller(sight->stop[r], key + tile->columns);
+    tile->begin[r] = begin < end ? (uint32_t)(begin - key) : 0;
+    tile->end[r] = begin < end ? (uint32_t)(end - key) : 0;
+    seen += tile->end[r] - tile->begin[r];
+  }
+  tile->strip = seen == tile->rows * tile->columns ? RS_TILE : STRIP;
+  return seen > 0;
+}
+
+rs_walk rs_walk_begin(const rs_attend *attend, size_t query_tile) {
+  size_t sight = query_tile > 0 ? attend->sight_end[query_tile - 1] : 0;
+  return (rs_walk){.query_tile = query_tile, .sight = sight, .key_tile = attend->sights[sight].begin / RS_TILE};
+}
+
+bool rs_walk_next(const rs_attend *attend, rs_walk *walk) {
+  for (size_t end = attend->sight_end[walk->query_tile]; walk->sight < end;) {
+    const rs_sight *sight = &attend->sights[walk->sight];
+    if (walk->key_tile * RS_TILE >= sight->end) {
+      if (++walk->sight < end) walk->key_tile = sight[1].begin / RS_TILE;
+    } else if (cut(attend, sight, walk->query_tile, walk->key_tile++, &walk->tile)) {
+      walk->count++;
+      return true;
+    }
+  }
+  return false;
+}
+
+size_t rs_tile_columns(const rs_tile *tile, size_t row, size_t count) {
+  size_t end = 0;
+  for (size_t r = row; r < row + count; r++) end = larger(end, tile->end[r]);
+  return end;
+}
+
+rs_range rs_tile_rows(const rs_tile *tile, size_t column, size_t count) {
+  rs_range rows = {0, 0};
+  for (size_t r = 0; r < tile->rows; r++) {
+    if (tile->begin[r] >= column + count || tile->end[r] <= column) continue;
+    if (rows.end == 0) rows.begin = r;
+    rows.end = r + 1;
+  }
+  return rows;
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
@@ -185,10 +275,18 @@ static void lay_out(rs_attend *attend) {
 }
 
 static rs_status prepare(rs_attend *attend, rs_err *err) {
-  RS_TRY(make_turns(attend, err));
-  RS_TRY(fill_scales(attend, err));
-  RS_TRY(make_biases(attend, err));
-  RS_TRY(rs_attend_look(attend, err));
+  const rs_attend_shape *shape = &attend->shape;
+  size_t tiles = rs_tiles_of(shape->queries), sights = 0;
+  attend->scale = rs_arena_take(&attend->arena, shape->queries, sizeof *attend->scale);
+  attend->head_scale = rs_arena_take(&attend->arena, shape->heads, sizeof *attend->head_scale);
+  attend->sight_end = rs_arena_take(&attend->arena, tiles, sizeof *attend->sight_end);
+  attend->sights = rs_arena_take(&attend->arena, tiles, attend->views * RANGES * sizeof *attend->sights);
+  make_turns(attend);
+  make_biases(attend);
+  RS_TRY(rs_arena_check(&attend->arena, err));
+  for (size_t tile = 0; tile < tiles; tile++) attend->sight_end[tile] = sights = look_from(attend, tile, sights);
+  fill_turns(attend);
+  fill_scales(attend);
   find_learned(attend);
   lay_out(attend);
   rs_attend_refresh(attend);
@@ -218,16 +316,7 @@ rs_status rs_attend_create(const rs_attend_shape *shape, rs_format format, rs_at
 
 void rs_attend_free(rs_attend *attend) {
   if (attend == NULL) return;
-  for (size_t i = 0; i < 2 * RS_VIEWS; i++) {
-    free(attend->turns[i % 2][i / 2].cosine);
-    free(attend->turns[i % 2][i / 2].sine);
-  }
-  free(attend->turn_room);
-  free(attend->scale);
-  free(attend->head_scale);
-  free(attend->bias);
-  free(attend->sights);
-  free(attend->sight_end);
+  rs_arena_clear(&attend->arena);
   free(attend);
 }
 
@@ -237,4 +326,103 @@ size_t rs_attend_scratch(const rs_attend *attend, bool training) {
 
 size_t rs_attend_own_scratch(const rs_attend *attend) {
   return attend->room.forward_end - attend->room.own;
+}
+
+/* ---- sums of gradients ------------------------------------------------------------------------------------------- */
+
+/* Summed over sequences before they go to the encoding: a learned function of a distance is then asked for its gradient
+ * once for each distance, not for each pair of tokens. */
+
+/* The arrays of the encoding, with how many numbers each has. */
+static size_t arrays_of(const rs_attend *attend, rs_learned learned[RS_LEARNED]) {
+  return attend->shape.encoding != NULL ? rs_encoding_learned(attend->shape.encoding, learned) : 0;
+}
+
+/* One of the arrays that are zero before a batch. */
+static void *take(rs_attend_sums *sums, size_t count, size_t size) {
+  void *numbers = rs_arena_take(&sums->arena, count, size);
+  sums->parts[sums->part_count++] = (rs_sums_part){numbers, count * size};
+  return numbers;
+}
+
+static void make_sums(const rs_attend *attend, rs_attend_sums *sums) {
+  const rs_attend_shape *shape = &attend->shape;
+  rs_learned learned[RS_LEARNED];
+  size_t count = arrays_of(attend, learned);
+  sums->head_scale = take(sums, shape->heads, sizeof *sums->head_scale);
+  if (attend->turns_learned)
+    sums->turns = take(sums, shape->heads * shape->queries * attend->pairs, sizeof *sums->turns);
+  if (!attend->bias_learned) return;
+  if (attend->bias_size > 0) sums->bias = take(sums, attend->bias_size, attend->real_bytes);
+  for (size_t i = 0; i < count && attend->store == RS_BIAS_BY_ROW; i++)
+    sums->learned[i] = take(sums, learned[i].rows * learned[i].columns, sizeof(double));
+}
+
+rs_status rs_attend_sums_create(const rs_attend *attend, rs_attend_sums **sums, rs_err *err) {
+  *sums = NULL;
+  if (!attend->bias_learned && !attend->scale_learned && !attend->turns_learned) return RS_OK;
+  rs_attend_sums *fresh = rs_alloc(1, sizeof *fresh, err);
+  if (fresh == NULL) return RS_MEMORY;
+  make_sums(attend, fresh);
+  rs_status status = rs_arena_check(&fresh->arena, err);
+  if (status == RS_OK)
+    *sums = fresh;
+  else
+    rs_attend_sums_free(fresh);
+  return status;
+}
+
+void rs_attend_sums_free(rs_attend_sums *sums) {
+  if (sums == NULL) return;
+  rs_arena_clear(&sums->arena);
+  free(sums);
+}
+
+void rs_attend_sums_reset(rs_attend_sums *sums) {
+  for (size_t i = 0; i < sums->part_count; i++) memset(sums->parts[i].numbers, 0, sums->parts[i].bytes);
+}
+
+static void add(const double *from, size_t count, double *into) {
+  for (size_t i = 0; i < count; i++) into[i] += from[i];
+}
+
+/* Sums of the biases of one query to keys [begin, end). */
+static void pass_row(const rs_attend *attend, const rs_attend_sums *sums, size_t head, size_t query, size_t begin,
+                     size_t end, double *const *learned) {
+  double row[RS_TILE];
+  for (size_t key = begin, next; key < end; key = next) {
+    next = end - key < RS_TILE ? end : key + RS_TILE;
+    size_t place = rs_bias_place(attend, head, query, key);
+    for (size_t i = 0; i < next - key; i++)
+      row[i] =
+          attend->format == RS_F32 ? ((const float *)sums->bias)[place + i] : ((const double *)sums->bias)[place + i];
+    rs_encoding_bias_gradient(attend->shape.encoding, head, query, key, next, row, learned);
+  }
+}
+
+static void pass_table(const rs_attend *attend, const rs_attend_sums *sums, size_t head, double *const *learned) {
+  const rs_attend_shape *shape = &attend->shape;
+  rs_range ranges[2];
+  if (attend->store == RS_BIAS_BY_DISTANCE) {
+    pass_row(attend, sums, head, shape->queries - 1, 0, shape->keys, learned);
+    pass_row(attend, sums, head, 0, 1, shape->keys, learned); /* distance 0 has been passed */
+    return;
+  }
+  for (size_t m = 0; m < shape->queries; m++) {
+    size_t count = rs_mask_ranges(&shape->mask, shape->keys, m, ranges);
+    for (size_t r = 0; r < count; r++) pass_row(attend, sums, head, m, ranges[r].begin, ranges[r].end, learned);
+  }
+}
+
+void rs_attend_sums_finish(const rs_attend *attend, const rs_attend_sums *sums, double *const *learned) {
+  rs_learned arrays[RS_LEARNED];
+  size_t count = arrays_of(attend, arrays);
+  size_t length = attend->shape.queries;
+  for (size_t h = 0; h < attend->shape.heads && sums->turns != NULL; h++)
+    rs_encoding_turn_gradient(attend->shape.encoding, h, 0, length, sums->turns + h * length * attend->pairs, learned);
+  for (size_t h = 0; h < attend->shape.heads && sums->bias != NULL; h++) pass_table(attend, sums, h, learned);
+  for (size_t i = 0; i < count; i++) {
+    if (sums->learned[i] != NULL) add(sums->learned[i], arrays[i].rows * arrays[i].columns, learned[i]);
+    if (rs_is_head_scale(&arrays[i])) add(sums->head_scale, attend->shape.heads, learned[i]);
+  }
 }

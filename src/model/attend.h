@@ -86,7 +86,7 @@ enum { RS_SQUARE_NUMBERS = 1 << 24 };
 /* Zeros; *sums is NULL where the encoding has learned nothing that acts here. RS_MEMORY. */
 rs_status rs_attend_sums_create(const rs_attend *attend, rs_attend_sums **sums, rs_err *err) RS_NONNULL(1, 2);
 void rs_attend_sums_free(rs_attend_sums *sums);
-void rs_attend_sums_reset(const rs_attend *attend, rs_attend_sums *sums) RS_NONNULL(1, 2);
+void rs_attend_sums_reset(rs_attend_sums *sums) RS_NONNULL(1);
 
 /* Adds to learned[which] (rows, columns), for the arrays of rs_encoding_learned that act here, the gradients by them.
  */
@@ -187,6 +187,7 @@ typedef struct rs_attend_room {
 } rs_attend_room;
 
 struct rs_attend {
+  rs_arena arena; /* of all that it points to */
   rs_attend_shape shape;
   rs_format format;
   size_t real_bytes;
@@ -206,7 +207,16 @@ struct rs_attend {
   rs_attend_room room;
 };
 
+/* Numbers that are zero before a batch. */
+typedef struct rs_sums_part {
+  void *numbers;
+  size_t bytes;
+} rs_sums_part;
+
 struct rs_attend_sums {
+  rs_arena arena; /* of all that it points to */
+  rs_sums_part parts[RS_LEARNED + 3];
+  size_t part_count;
   void *bias;                  /* real, as the attention's; NULL: none */
   double *learned[RS_LEARNED]; /* of biases that go there row by row; else NULL */
   double *head_scale;          /* (H,) */
@@ -233,9 +243,6 @@ static inline bool rs_is_head_scale(const rs_learned *learned) {
   return strcmp(learned->name, "logit_scale") == 0;
 }
 
-/* Fills sights and sight_end. */
-rs_status rs_attend_look(rs_attend *attend, rs_err *err);
-
 /* Begins before the first tile that the queries of tile `query_tile` see. */
 rs_walk rs_walk_begin(const rs_attend *attend, size_t query_tile);
 
@@ -248,12 +255,16 @@ size_t rs_tile_columns(const rs_tile *tile, size_t row, size_t count);
 /* Rows [begin, end) are those that see any of columns [column, column + count), and some between. */
 rs_range rs_tile_rows(const rs_tile *tile, size_t column, size_t count);
 
-/* ---- attend work ----------------------------------------------------------------------------------------------- */
+/* ---- one head ---------------------------------------------------------------------------------------------------- */
 
-/* What both ways through an attention share: one sequence in one thread's scratch.
- */
+/* What both ways through an attention share. */
 
 #ifdef RS_REAL_BITS
+
+#define rs_turn_of RS_OF_REAL(rs_turn_of)
+#define rs_load_tile_of_keys RS_OF_REAL(rs_load_tile_of_keys)
+#define rs_load_queries RS_OF_REAL(rs_load_queries)
+#define rs_make_logits RS_OF_REAL(rs_make_logits)
 
 /* One head of one sequence. */
 typedef struct rs_attend_work {
@@ -266,52 +277,75 @@ typedef struct rs_attend_work {
   size_t slot; /* of the head among those whose queries are loaded side by side; backwards 0 */
 } rs_attend_work;
 
-static inline real *rs_work_part(const rs_attend_work *work, size_t place) {
+static inline real *rs_part_at(const rs_attend_work *work, size_t place) {
   return work->own + place;
 }
 
 /* The head of keys and values that the head reads. */
-static inline size_t rs_work_kv_head(const rs_attend_work *work) {
+static inline size_t rs_kv_head_of(const rs_attend_work *work) {
   return work->head / (work->attend->shape.heads / work->attend->shape.kv_heads);
 }
 
 /* One number of each query of the tile. */
-static inline real *rs_work_rows(const rs_attend_work *work, int kind) {
+static inline real *rs_rows_at(const rs_attend_work *work, int kind) {
   return work->own + work->attend->room.rows + (work->slot * RS_ROW_KINDS + (size_t)kind) * RS_TILE;
 }
 
 /* (Lk, D) of one view, from the part of the scratch of all threads at `place`; tokens are rounded up to tiles. */
-static inline real *rs_work_tokens(const rs_attend_work *work, size_t place, size_t view) {
+static inline real *rs_tokens_at(const rs_attend_work *work, size_t place, size_t view) {
   return work->scratch + place + view * rs_tiles_of(work->attend->shape.keys) * RS_TILE * work->dims;
 }
 
 /* (tile, D) of one view. */
-static inline real *rs_work_tile(const rs_attend_work *work, size_t place, size_t view) {
+static inline real *rs_tile_at(const rs_attend_work *work, size_t place, size_t view) {
   return work->own + place + (work->slot * work->attend->views + view) * RS_TILE * work->dims;
 }
 
 /* Carries `count` rows of D numbers as they are. */
-static inline rs_row_turn rs_work_copy(const rs_attend_work *work, size_t count) {
+static inline rs_row_turn rs_copy_of(const rs_attend_work *work, size_t count) {
   return (rs_row_turn){.rows = count, .width = work->dims};
 }
 
+/* How many of the tokens are in a tile. */
+static inline size_t rs_count_of(size_t tokens, size_t tile) {
+  size_t left = tokens - tile * RS_TILE;
+  return left < RS_TILE ? left : RS_TILE;
+}
+
+typedef struct rs_matrix {
+  real *numbers;
+  size_t step;
+} rs_matrix;
+
+/* c (rows, columns) = a (rows, depth) b, plus c where `add`. */
+static inline void rs_multiply(const rs_attend_work *work, size_t rows, size_t columns, size_t depth, rs_matrix a,
+                               rs_matrix b, rs_matrix c, bool add) {
+  work->net->product(&(rs_product){.rows = rows,
+                                   .columns = columns,
+                                   .depth = depth,
+                                   .a = a.numbers,
+                                   .a_step = a.step,
+                                   .b = b.numbers,
+                                   .b_step = b.step,
+                                   .c = c.numbers,
+                                   .c_step = c.step,
+                                   .add = add});
+}
+
 /* Turns rows of tokens [first, first + count). */
-rs_row_turn RS_OF_REAL(rs_work_turn)(const rs_attend_work *work, rs_side side, size_t view, size_t first, size_t count);
+rs_row_turn rs_turn_of(const rs_attend_work *work, rs_side side, size_t view, size_t first, size_t count);
 
 /* The keys of tile `tile` that the head reads in one view: turned into rows (tile, D), and these over into their panel.
  */
-void RS_OF_REAL(rs_work_load_keys)(const rs_attend_work *work, size_t view, size_t tile, real *rows);
-
-/* Rows of (Lk, D) tokens, turned over into panels (tiles, D, tile). */
-void RS_OF_REAL(rs_work_turn_over)(const rs_attend_work *work, const real *rows, size_t step, real *panels);
+void rs_load_tile_of_keys(const rs_attend_work *work, size_t view, size_t tile, real *rows);
 
 /* The queries of a tile, turned for each view and scaled. */
-void RS_OF_REAL(rs_work_load_queries)(const rs_attend_work *work, size_t tile);
+void rs_load_queries(const rs_attend_work *work, size_t tile);
 
 /* Logits of rows [row, row + count) of the tile against its columns [0, columns). `slopes` NULL, or what the cap's
  * derivative is written to, (tile, tile). */
-void RS_OF_REAL(rs_work_logits)(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count,
-                                size_t columns, real *slopes);
+void rs_make_logits(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count, size_t columns,
+                    real *slopes);
 
 #endif
 

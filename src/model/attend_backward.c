@@ -4,7 +4,6 @@
 #include "attend.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct backward {
   rs_attend_work work;
@@ -45,27 +44,21 @@ static void weigh(const backward *b, const rs_tile *tile, size_t row, size_t cou
   const rs_attend *attend = work->attend;
   const rs_attend_room *room = &attend->room;
   size_t columns = rs_tile_columns(tile, row, count), dims = work->dims;
-  real *weights = rs_work_part(work, room->logits) + row * RS_TILE;
-  real *dlogits = rs_work_part(work, room->dlogits) + row * RS_TILE;
-  real *slopes = attend->shape.soft_cap != 0 ? rs_work_part(work, room->slopes) : NULL;
+  real *weights = rs_part_at(work, room->logits) + row * RS_TILE;
+  real *dlogits = rs_part_at(work, room->dlogits) + row * RS_TILE;
+  real *slopes = attend->shape.soft_cap != 0 ? rs_part_at(work, room->slopes) : NULL;
   for (size_t r = 0; r < count; r++) {
     memset(weights + r * RS_TILE + columns, 0, (tile->columns - columns) * sizeof(real));
     memset(dlogits + r * RS_TILE + columns, 0, (tile->columns - columns) * sizeof(real));
   }
   if (columns == 0) return;
-  RS_OF_REAL(rs_work_logits)(work, tile, row, count, columns, slopes);
-  work->net->product(&(rs_product){.rows = count,
-                                   .columns = columns,
-                                   .depth = dims,
-                                   .a = rs_work_part(work, room->out) + row * dims,
-                                   .a_step = dims,
-                                   .b = rs_work_part(work, room->values) + tile->key * dims,
-                                   .b_step = RS_TILE,
-                                   .c = dlogits,
-                                   .c_step = RS_TILE});
+  rs_make_logits(work, tile, row, count, columns, slopes);
+  rs_multiply(work, count, columns, dims, (rs_matrix){rs_part_at(work, room->out) + row * dims, dims},
+              (rs_matrix){rs_part_at(work, room->values) + tile->key * dims, RS_TILE}, (rs_matrix){dlogits, RS_TILE},
+              false);
   rs_soft_tile soft = {count, columns, weights, RS_TILE, tile->begin + row, tile->end + row};
   work->net->soften_back(&soft, work->call->level + work->head * attend->shape.queries + tile->query + row,
-                         rs_work_rows(work, RS_ROW_DOT) + row, dlogits, RS_TILE);
+                         rs_rows_at(work, RS_ROW_DOT) + row, dlogits, RS_TILE);
   for (size_t r = 0; r < count && attend->bias_learned && b->gradients->sums != NULL; r++)
     pass_biases(b, tile, row + r, dlogits + r * RS_TILE);
   for (size_t r = 0; r < count && slopes != NULL; r++)
@@ -100,10 +93,10 @@ static void share_with_keys(const backward *b, const rs_tile *tile) {
     size_t place = (tile->key + column) * work->dims;
     rs_range rows = rs_tile_rows(tile, column, columns);
     if (rows.begin == rows.end) continue;
-    gather(b, rs_work_part(work, room->logits), column, columns, rows, rs_work_part(work, room->out),
-           rs_work_part(work, room->dvalues) + place);
-    gather(b, rs_work_part(work, room->dlogits), column, columns, rows, rs_work_tile(work, room->queries, tile->view),
-           rs_work_tokens(work, room->dkeys, tile->view) + place);
+    gather(b, rs_part_at(work, room->logits), column, columns, rows, rs_part_at(work, room->out),
+           rs_part_at(work, room->dvalues) + place);
+    gather(b, rs_part_at(work, room->dlogits), column, columns, rows, rs_tile_at(work, room->queries, tile->view),
+           rs_tokens_at(work, room->dkeys, tile->view) + place);
   }
 }
 
@@ -112,16 +105,9 @@ static void share_with_queries(const backward *b, const rs_tile *tile, size_t ro
   const rs_attend_room *room = &work->attend->room;
   size_t columns = rs_tile_columns(tile, row, count), dims = work->dims;
   if (columns == 0) return;
-  work->net->product(&(rs_product){.rows = count,
-                                   .columns = dims,
-                                   .depth = columns,
-                                   .a = rs_work_part(work, room->dlogits) + row * RS_TILE,
-                                   .a_step = RS_TILE,
-                                   .b = rs_work_tokens(work, room->keys, tile->view) + tile->key * dims,
-                                   .b_step = dims,
-                                   .c = rs_work_tile(work, room->dqueries, tile->view) + row * dims,
-                                   .c_step = dims,
-                                   .add = true});
+  rs_multiply(work, count, dims, columns, (rs_matrix){rs_part_at(work, room->dlogits) + row * RS_TILE, RS_TILE},
+              (rs_matrix){rs_tokens_at(work, room->keys, tile->view) + tile->key * dims, dims},
+              (rs_matrix){rs_tile_at(work, room->dqueries, tile->view) + row * dims, dims}, true);
 }
 
 /* The outputs' gradients, their products with the outputs, and what a sink gets of them. */
@@ -131,22 +117,22 @@ static void begin_rows(const backward *b, size_t first, size_t count) {
   const rs_attend_gradients *gradients = b->gradients;
   size_t dims = work->dims;
   const real *level = call->level + work->head * work->attend->shape.queries + first;
-  real *dout = rs_work_part(work, work->attend->room.out), *dot = rs_work_rows(work, RS_ROW_DOT);
-  rs_row_turn copy = rs_work_copy(work, count);
+  real *dout = rs_part_at(work, work->attend->room.out), *dot = rs_rows_at(work, RS_ROW_DOT);
+  rs_row_turn copy = rs_copy_of(work, count);
   work->net->turn_rows(&copy, gradients->dout + first * gradients->dout_step + work->head * dims, gradients->dout_step,
                        dout, dims);
   for (size_t r = 0; r < count; r++)
     dot[r] = inner(call->out + (first + r) * call->out_step + work->head * dims, dout + r * dims, dims);
   for (size_t r = 0; r < count && call->sinks != NULL && gradients->dsinks != NULL; r++)
     gradients->dsinks[work->head] -= (real)exp((double)(call->sinks[work->head] - level[r])) * dot[r];
-  memset(rs_work_part(work, work->attend->room.dqueries), 0, work->attend->views * RS_TILE * dims * sizeof(real));
+  memset(rs_part_at(work, work->attend->room.dqueries), 0, work->attend->views * RS_TILE * dims * sizeof(real));
 }
 
 /* Turns the gradients of all views back, times `factor`, and adds them up in `to`, to what is there where `add`. */
 static void turn_back(const backward *b, rs_side side, size_t first, size_t count, const real *views, size_t view_step,
                       const real *factor, bool add, real *to, size_t to_step) {
   for (size_t view = 0; view < b->work.attend->views; view++) {
-    rs_row_turn turn = RS_OF_REAL(rs_work_turn)(&b->work, side, view, first, count);
+    rs_row_turn turn = rs_turn_of(&b->work, side, view, first, count);
     turn.back = true;
     turn.factor = factor;
     turn.add = add || view > 0;
@@ -174,7 +160,7 @@ static void pass_turns(const backward *b, size_t first, size_t count, const real
 static void pass_head_scale(const backward *b, size_t first, size_t count, real *dq) {
   const rs_attend_work *work = &b->work;
   const rs_attend_call *call = work->call;
-  real *factor = rs_work_rows(work, RS_ROW_FACTOR);
+  real *factor = rs_rows_at(work, RS_ROW_FACTOR);
   for (size_t r = 0; r < count; r++) {
     const real *q = call->q + (first + r) * call->q_step + work->head * work->dims;
     b->gradients->sums->head_scale[work->head] += inner(dq + r * b->gradients->dq_step, q, work->dims);
@@ -189,20 +175,20 @@ static void finish_rows(const backward *b, size_t first, size_t count) {
   const rs_attend *attend = work->attend;
   const rs_attend_gradients *gradients = b->gradients;
   bool learned = attend->scale_learned && gradients->sums != NULL;
-  real *factor = rs_work_rows(work, RS_ROW_FACTOR);
+  real *factor = rs_rows_at(work, RS_ROW_FACTOR);
   real *dq = gradients->dq + first * gradients->dq_step + work->head * work->dims;
   for (size_t r = 0; r < count && learned; r++) factor[r] = (real)attend->scale[first + r];
-  const real *dqueries = rs_work_part(work, attend->room.dqueries);
-  pass_turns(b, first, count, rs_work_part(work, attend->room.queries), dqueries);
+  const real *dqueries = rs_part_at(work, attend->room.dqueries);
+  pass_turns(b, first, count, rs_part_at(work, attend->room.queries), dqueries);
   turn_back(b, RS_QUERY_SIDE, first, count, dqueries, RS_TILE * work->dims, factor, false, dq, gradients->dq_step);
   if (learned) pass_head_scale(b, first, count, dq);
 }
 
 static void attend_tile(const backward *b, size_t tile) {
   const rs_attend *attend = b->work.attend;
-  size_t first = tile * RS_TILE, left = attend->shape.queries - first, count = left < RS_TILE ? left : RS_TILE;
+  size_t first = tile * RS_TILE, count = rs_count_of(attend->shape.queries, tile);
   rs_walk walk = rs_walk_begin(attend, tile);
-  RS_OF_REAL(rs_work_load_queries)(&b->work, tile);
+  rs_load_queries(&b->work, tile);
   begin_rows(b, first, count);
   while (rs_walk_next(attend, &walk)) {
     for (size_t row = 0, rows; row < count; row += rows) {
@@ -220,18 +206,21 @@ static void attend_tile(const backward *b, size_t tile) {
 static void begin_values(const backward *b) {
   const rs_attend_work *work = &b->work;
   const rs_attend_room *room = &work->attend->room;
-  const real *v = work->call->v + rs_work_kv_head(work) * work->dims;
-  RS_OF_REAL(rs_work_turn_over)(work, v, work->call->v_step, rs_work_part(work, room->values));
-  memset(rs_work_part(work, room->dvalues), 0, (room->end - room->dvalues) * sizeof(real));
+  const real *v = work->call->v + rs_kv_head_of(work) * work->dims;
+  size_t step = work->call->v_step;
+  for (size_t tile = 0; tile < rs_tiles_of(work->attend->shape.keys); tile++)
+    work->net->turn_over(v + tile * RS_TILE * step, step, rs_count_of(work->attend->shape.keys, tile), work->dims,
+                         rs_part_at(work, room->values) + tile * RS_TILE * work->dims, RS_TILE);
+  memset(rs_part_at(work, room->dvalues), 0, (room->end - room->dvalues) * sizeof(real));
 }
 
 static void begin_keys(const backward *b) {
   const rs_attend_work *work = &b->work;
   const rs_attend_room *room = &work->attend->room;
   for (size_t view = 0; view < work->attend->views; view++)
-    for (size_t tile = 0; tile < rs_tiles_of(work->attend->shape.keys); tile++) RS_OF_REAL(rs_work_load_keys)
-  (work, view, tile, rs_work_tokens(work, room->keys, view) + tile * RS_TILE * work->dims);
-  memset(rs_work_part(work, room->dkeys), 0, (room->dvalues - room->dkeys) * sizeof(real));
+    for (size_t tile = 0; tile < rs_tiles_of(work->attend->shape.keys); tile++)
+      rs_load_tile_of_keys(work, view, tile, rs_tokens_at(work, room->keys, view) + tile * RS_TILE * work->dims);
+  memset(rs_part_at(work, room->dkeys), 0, (room->dvalues - room->dkeys) * sizeof(real));
 }
 
 /* `add`: heads before have turned the same keys for themselves. */
@@ -240,16 +229,16 @@ static void finish_keys(const backward *b, bool add) {
   const rs_attend_gradients *gradients = b->gradients;
   const rs_attend_room *room = &work->attend->room;
   size_t keys = work->attend->shape.keys, dims = work->dims;
-  const real *dkeys = rs_work_part(work, room->dkeys);
-  pass_turns(b, 0, keys, rs_work_part(work, room->keys), dkeys);
+  const real *dkeys = rs_part_at(work, room->dkeys);
+  pass_turns(b, 0, keys, rs_part_at(work, room->keys), dkeys);
   turn_back(b, RS_KEY_SIDE, 0, keys, dkeys, rs_tiles_of(keys) * RS_TILE * dims, NULL, add,
-            gradients->dk + rs_work_kv_head(work) * dims, gradients->dk_step);
+            gradients->dk + rs_kv_head_of(work) * dims, gradients->dk_step);
 }
 
 static void finish_values(const backward *b, size_t kv_head) {
   const rs_attend_work *work = &b->work;
-  rs_row_turn copy = rs_work_copy(work, work->attend->shape.keys);
-  work->net->turn_rows(&copy, rs_work_part(work, work->attend->room.dvalues), work->dims,
+  rs_row_turn copy = rs_copy_of(work, work->attend->shape.keys);
+  work->net->turn_rows(&copy, rs_part_at(work, work->attend->room.dvalues), work->dims,
                        b->gradients->dv + kv_head * work->dims, b->gradients->dv_step);
 }
 

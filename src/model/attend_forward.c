@@ -4,10 +4,83 @@
 
 #include <math.h>
 
+rs_row_turn rs_turn_of(const rs_attend_work *work, rs_side side, size_t view, size_t first, size_t count) {
+  const rs_attend *attend = work->attend;
+  rs_row_turn turn = rs_copy_of(work, count);
+  if (attend->pairs == 0) return turn;
+  turn.pairs = attend->pairs;
+  turn.interleaved = attend->shape.encoding->pair_layout == RS_INTERLEAVED;
+  size_t row = (attend->tables > 1 ? work->head * attend->shape.queries : 0) + first;
+  turn.cosine = (const real *)attend->turns[side][view].cosine + row * attend->pairs;
+  turn.sine = (const real *)attend->turns[side][view].sine + row * attend->pairs;
+  return turn;
+}
+
+void rs_load_tile_of_keys(const rs_attend_work *work, size_t view, size_t tile, real *rows) {
+  const rs_attend *attend = work->attend;
+  size_t first = tile * RS_TILE, count = rs_count_of(attend->shape.keys, tile);
+  const real *k = work->call->k + first * work->call->k_step + rs_kv_head_of(work) * work->dims;
+  real *panel = rs_tokens_at(work, attend->room.key_panels, view) + first * work->dims;
+  rs_row_turn turn = rs_turn_of(work, RS_KEY_SIDE, view, first, count);
+  work->net->turn_rows(&turn, k, work->call->k_step, rows, work->dims);
+  work->net->turn_over(rows, work->dims, count, work->dims, panel, RS_TILE);
+}
+
+/* Times the weights of both sides: queries alone get them, for q.k is the same. */
+static void weigh_dims(const rs_attend_work *work, size_t count, real *rows) {
+  const real *q = work->call->q_weights, *k = work->call->k_weights;
+  for (size_t r = 0; r < count && q != NULL; r++)
+    for (size_t i = 0; i < work->dims; i++) rows[r * work->dims + i] *= q[i] * k[i];
+}
+
+void rs_load_queries(const rs_attend_work *work, size_t tile) {
+  const rs_attend *attend = work->attend;
+  size_t first = tile * RS_TILE, dims = work->dims, count = rs_count_of(attend->shape.queries, tile);
+  const real *q = work->call->q + first * work->call->q_step + work->head * dims;
+  real *factor = rs_rows_at(work, RS_ROW_FACTOR);
+  for (size_t r = 0; r < count; r++) factor[r] = (real)(attend->scale[first + r] * attend->head_scale[work->head]);
+  for (size_t view = 0; view < attend->views; view++) {
+    rs_row_turn turn = rs_turn_of(work, RS_QUERY_SIDE, view, first, count);
+    turn.factor = factor;
+    work->net->turn_rows(&turn, q, work->call->q_step, rs_tile_at(work, attend->room.queries, view), dims);
+    weigh_dims(work, count, rs_tile_at(work, attend->room.queries, view));
+  }
+}
+
+/* Biases of what one row sees, from wherever they are. */
+static void add_biases(const rs_attend_work *work, const rs_tile *tile, size_t row, real *logits) {
+  const rs_attend *attend = work->attend;
+  size_t begin = tile->begin[row], count = tile->end[row] - begin, query = tile->query + row, key = tile->key + begin;
+  double asked[RS_TILE];
+  if (attend->bias != NULL) {
+    work->net->add((const real *)attend->bias + rs_bias_place(attend, work->head, query, key), count, logits + begin);
+    return;
+  }
+  rs_encoding_bias_row(attend->shape.encoding, work->head, query, key, key + count, asked);
+  for (size_t i = 0; i < count; i++) logits[begin + i] += (real)asked[i];
+}
+
+void rs_make_logits(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count, size_t columns,
+                    real *slopes) {
+  const rs_attend *attend = work->attend;
+  real *logits = rs_part_at(work, attend->room.logits) + row * RS_TILE;
+  rs_multiply(work, count, columns, work->dims,
+              (rs_matrix){rs_tile_at(work, attend->room.queries, tile->view) + row * work->dims, work->dims},
+              (rs_matrix){rs_tokens_at(work, attend->room.key_panels, tile->view) + tile->key * work->dims, RS_TILE},
+              (rs_matrix){logits, RS_TILE}, false);
+  if (attend->shape.soft_cap != 0)
+    work->net->cap_rows(attend->shape.soft_cap, count, columns, logits, RS_TILE,
+                        slopes != NULL ? slopes + row * RS_TILE : NULL);
+  for (size_t r = 0; r < count && attend->store != RS_BIAS_NONE; r++)
+    add_biases(work, tile, row + r, logits + r * RS_TILE);
+}
+
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
+
 /* A sink is a key seen before all others, of value 0. */
 static void begin_rows(const rs_attend_work *work, size_t count) {
   const real *sinks = work->call->sinks;
-  real *top = rs_work_rows(work, RS_ROW_TOP), *sum = rs_work_rows(work, RS_ROW_SUM);
+  real *top = rs_rows_at(work, RS_ROW_TOP), *sum = rs_rows_at(work, RS_ROW_SUM);
   for (size_t r = 0; r < count; r++) {
     top[r] = sinks != NULL ? sinks[work->head] : -(real)INFINITY;
     sum[r] = sinks != NULL ? 1 : 0;
@@ -16,7 +89,7 @@ static void begin_rows(const rs_attend_work *work, size_t count) {
 
 /* (tile, D) of the head. */
 static real *outputs(const rs_attend_work *work) {
-  return rs_work_part(work, work->attend->room.out) + work->slot * RS_TILE * work->dims;
+  return rs_part_at(work, work->attend->room.out) + work->slot * RS_TILE * work->dims;
 }
 
 /* Seldom so once the first keys are seen: largest logits rise no more. */
@@ -32,42 +105,35 @@ static void gather(const rs_attend_work *work, const rs_tile *tile, size_t row, 
   const rs_attend_room *room = &work->attend->room;
   size_t dims = work->dims;
   real *out = outputs(work) + row * dims;
-  const real *shrink = rs_work_rows(work, RS_ROW_SHRINK) + row;
+  const real *shrink = rs_rows_at(work, RS_ROW_SHRINK) + row;
   if (!first && any_shrinks(shrink, count)) work->net->scale_rows(out, dims, count, dims, shrink);
-  work->net->product(&(rs_product){.rows = count,
-                                   .columns = dims,
-                                   .depth = columns,
-                                   .a = rs_work_part(work, room->logits) + row * RS_TILE,
-                                   .a_step = RS_TILE,
-                                   .b = rs_work_tokens(work, room->value_rows, 0) + tile->key * dims,
-                                   .b_step = dims,
-                                   .c = out,
-                                   .c_step = dims,
-                                   .add = !first});
+  rs_multiply(work, count, dims, columns, (rs_matrix){rs_part_at(work, room->logits) + row * RS_TILE, RS_TILE},
+              (rs_matrix){rs_tokens_at(work, room->value_rows, 0) + tile->key * dims, dims}, (rs_matrix){out, dims},
+              !first);
 }
 
 /* What rows [row, row + count) see of the tile, the `first` of their tiles or not, goes into their sums. */
 static void weigh(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count, bool first) {
   size_t columns = rs_tile_columns(tile, row, count);
-  real *logits = rs_work_part(work, work->attend->room.logits) + row * RS_TILE;
+  real *logits = rs_part_at(work, work->attend->room.logits) + row * RS_TILE;
   if (columns == 0 && !first) return;
-  RS_OF_REAL(rs_work_logits)(work, tile, row, count, columns, NULL);
+  rs_make_logits(work, tile, row, count, columns, NULL);
   rs_soft_tile soft = {count, columns, logits, RS_TILE, tile->begin + row, tile->end + row};
-  work->net->soften(&soft, rs_work_rows(work, RS_ROW_TOP) + row, rs_work_rows(work, RS_ROW_SUM) + row,
-                    rs_work_rows(work, RS_ROW_SHRINK) + row);
+  work->net->soften(&soft, rs_rows_at(work, RS_ROW_TOP) + row, rs_rows_at(work, RS_ROW_SUM) + row,
+                    rs_rows_at(work, RS_ROW_SHRINK) + row);
   gather(work, tile, row, count, columns, first);
 }
 
 static void finish_rows(const rs_attend_work *work, size_t first, size_t count) {
   const rs_attend_call *call = work->call;
-  const real *top = rs_work_rows(work, RS_ROW_TOP), *sum = rs_work_rows(work, RS_ROW_SUM);
-  real *shrink = rs_work_rows(work, RS_ROW_SHRINK);
+  const real *top = rs_rows_at(work, RS_ROW_TOP), *sum = rs_rows_at(work, RS_ROW_SUM);
+  real *shrink = rs_rows_at(work, RS_ROW_SHRINK);
   real *level = call->level + work->head * work->attend->shape.queries + first;
   for (size_t r = 0; r < count; r++) {
     shrink[r] = sum[r] > 0 ? 1 / sum[r] : 0;
     level[r] = top[r] + (real)log(sum[r]);
   }
-  rs_row_turn copy = rs_work_copy(work, count);
+  rs_row_turn copy = rs_copy_of(work, count);
   copy.factor = shrink;
   work->net->turn_rows(&copy, outputs(work), work->dims, call->out + first * call->out_step + work->head * work->dims,
                        call->out_step);
@@ -78,11 +144,11 @@ static void finish_rows(const rs_attend_work *work, size_t first, size_t count) 
 static void attend_tile(rs_attend_work *work, size_t first_head, size_t tile) {
   const rs_attend *attend = work->attend;
   size_t group = rs_alike_heads(attend), first = tile * RS_TILE;
-  size_t left = attend->shape.queries - first, count = left < RS_TILE ? left : RS_TILE;
+  size_t count = rs_count_of(attend->shape.queries, tile);
   rs_walk walk = rs_walk_begin(attend, tile);
   for (work->slot = 0; work->slot < group; work->slot++) {
     work->head = first_head + work->slot;
-    RS_OF_REAL(rs_work_load_queries)(work, tile);
+    rs_load_queries(work, tile);
     begin_rows(work, count);
   }
   while (rs_walk_next(attend, &walk))
@@ -102,15 +168,15 @@ static void attend_tile(rs_attend_work *work, size_t first_head, size_t tile) {
 /* A tile of the keys and values that the head reads, by way of where queries will stand. */
 static void load_tile(rs_attend_work *work, size_t head, size_t tile) {
   const rs_attend *attend = work->attend;
-  size_t first = tile * RS_TILE, left = attend->shape.keys - first, count = left < RS_TILE ? left : RS_TILE;
+  size_t first = tile * RS_TILE, count = rs_count_of(attend->shape.keys, tile);
   size_t step = work->call->v_step;
-  rs_row_turn copy = rs_work_copy(work, count);
+  rs_row_turn copy = rs_copy_of(work, count);
   work->slot = 0;
   work->head = head;
   for (size_t view = 0; view < attend->views; view++)
-    RS_OF_REAL(rs_work_load_keys)(work, view, tile, rs_work_tile(work, attend->room.queries, 0));
-  work->net->turn_rows(&copy, work->call->v + first * step + rs_work_kv_head(work) * work->dims, step,
-                       rs_work_tokens(work, attend->room.value_rows, 0) + first * work->dims, work->dims);
+    rs_load_tile_of_keys(work, view, tile, rs_tile_at(work, attend->room.queries, 0));
+  work->net->turn_rows(&copy, work->call->v + first * step + rs_kv_head_of(work) * work->dims, step,
+                       rs_tokens_at(work, attend->room.value_rows, 0) + first * work->dims, work->dims);
 }
 
 static rs_attend_work work_of(const rs_attend *attend, const rs_attend_call *call, real *scratch, size_t thread) {

@@ -377,7 +377,7 @@ static void reset_learned(const rs_work *w) {
   const rs_transformer *t = context->transformer;
   size_t d = t->shape.width;
   for (size_t i = 0; i < context->attend_count; i++)
-    if (w->learned.sums[i] != NULL) rs_attend_sums_reset(context->attends[i].attend, w->learned.sums[i]);
+    if (w->learned.sums[i] != NULL) rs_attend_sums_reset(w->learned.sums[i]);
   if (w->learned.added[0] != NULL) memset(w->learned.added[0], 0, context->encoder.length * d * sizeof(double));
   if (w->learned.added[1] != NULL) memset(w->learned.added[1], 0, context->decoder.length * d * sizeof(double));
   for (size_t i = 0; i < t->tensor_count; i++) {
