@@ -124,6 +124,7 @@ static inline long double number_within(const rs_encoding *e, size_t row, size_t
 static inline long double expected_bias(const rs_encoding *e, size_t head, size_t m, size_t n) {
   const char *name = e->method->bias != NULL ? e->method->bias->kind.name : "";
   const double *table = e->bias_table != NULL ? e->bias_table + head : NULL;
+  bool power = strcmp(name, "kerple") == 0 && rs_setting(&e->settings, "kernel")->choice == 1;
   ptrdiff_t clip = strcmp(name, "relative") == 0 ? (ptrdiff_t)bias_setting(e, "clip") : 0;
   ptrdiff_t ahead = (ptrdiff_t)n - (ptrdiff_t)m, clipped = ahead < -clip ? -clip : ahead > clip ? clip : ahead;
   if (strcmp(name, "alibi") == 0) return alibi_bias(e, head, m, n);
@@ -133,11 +134,11 @@ static inline long double expected_bias(const rs_encoding *e, size_t head, size_
                                       m, n)];
   if (strcmp(name, "relative") == 0) return table[e->heads * (size_t)(clip + clipped)];
   if (strcmp(name, "relative_2d") == 0) return swin_bias(e, head, m, n);
-  if (strcmp(name, "kerple_log") == 0)
+  if (strcmp(name, "kerple") == 0 && !power)
     return -number_within(e, 0, head, 0.01, INFINITY) *
            logl(1 + number_within(e, 1, head, 0.01, INFINITY) * distance_of(m, n));
-  if (strcmp(name, "kerple_power") == 0 && m == n) return 0;
-  if (strcmp(name, "kerple_power") == 0)
+  if (power && m == n) return 0;
+  if (power)
     return -number_within(e, 0, head, 0.01, INFINITY) *
            expl(number_within(e, 1, head, 0.01, 2) * logl(distance_of(m, n)));
   if (strcmp(name, "fire") == 0) return fire_bias(e, head, m, n);

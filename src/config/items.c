@@ -369,6 +369,7 @@ static void expand(item *entry, rs_variants *variants) {
 static void unknown_name(const item *entry, const rs_node *node, const char *name) {
   rs_nearest nearest = {.word = name};
   const char *other;
+  if (entry->type == &rs_method_items) rs_methods_near(&nearest);
   for (size_t i = 0; (other = entry->type->name(i)) != NULL; i++) rs_nearest_add(&nearest, other);
   const char *near = rs_nearest_found(&nearest);
   const char *alias = strcmp(entry->type->what, "method") == 0 ? rs_hf_method(name) : NULL;

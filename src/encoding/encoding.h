@@ -237,6 +237,9 @@ bool rs_method_scaled(const rs_method *method) RS_NONNULL(1);
 /* The method called `name`, or NULL. */
 const rs_method *rs_method_find(const char *name) RS_NONNULL(1);
 
+/* Offers the names of all methods, and of former ones what says the same now. */
+void rs_methods_near(rs_nearest *nearest) RS_NONNULL(1);
+
 /* Methods beside those, for programs that bring their own; they outlive whatever is made with them. */
 typedef struct rs_method_list {
   const rs_method *const *items; /* (count,) */

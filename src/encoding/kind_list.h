@@ -22,7 +22,6 @@
   kind(riflex) \
   kind(xpos) \
   kind(axial) \
-  kind(axial_by_parts) \
   kind(mixed) \
   kind(explicit)
 
@@ -54,8 +53,7 @@
   kind(t5) \
   kind(relative) \
   kind(relative_2d) \
-  kind(kerple_log) \
-  kind(kerple_power) \
+  kind(kerple) \
   kind(fire) \
   kind(sandwich)
 

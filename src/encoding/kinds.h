@@ -106,22 +106,6 @@ bool rs_always_by_distance(const void *state);
 /* For views near and far: keys nearer than `window` tokens are read through view 0, the others through view 1. */
 size_t rs_near_far_segments(size_t query, size_t window, rs_segment out[RS_VIEWS]);
 
-/* ---- axial ----------------------------------------------------------------------------------------------------- */
-
-/* What kinds with one half of their pairs for the column of a patch and one for its row have in common. */
-
-typedef enum rs_axis_order { RS_COLUMN_FIRST, RS_ROW_FIRST, RS_AXIS_ORDERS } rs_axis_order;
-extern const char *const rs_axis_order_words[RS_AXIS_ORDERS + 1]; /* "wh", "hw"; ends at NULL */
-
-/* The same for all of them: as many pairs for rows as for columns, and no sections. */
-rs_status rs_axial_check(const rs_binding *binding, const rs_model *model, rs_err *err);
-
-/* theta^(-k/n) for the k-th of n pairs of each axis, n = R/4. */
-void rs_axial_ladders(const rs_freq_in *in, double *omega);
-
-/* The axis of a pair: 1 h, 2 w. */
-size_t rs_axial_axis(rs_axis_order order, size_t pair, size_t pairs);
-
 /* ---- fire lines ------------------------------------------------------------------------------------------------ */
 
 /* FIRE's network as it is read at length: between the places where one of its units switches on or off, it is a
@@ -153,42 +137,5 @@ void rs_fire_lines_fill(const rs_fire_net *net, rs_fire_switch *scratch, rs_fire
 /* out[i], or out[-i] where `down`, = the network at logs[i] / norm, i < count; `logs` ascend, 0 or more. */
 void rs_fire_lines_read(const rs_fire_lines *lines, const double *logs, double norm, size_t count, bool down,
                         double *out);
-
-/* ---- kerple ---------------------------------------------------------------------------------------------------- */
-
-/* The two kernels of KERPLE (Chi et al., arXiv:2205.09921) have two learned numbers for each head. Bounds and draws are
- * those of the authors' code (github.com/chijames/KERPLE 25be3d7). That code is causal; |m - n| carries it to keys
- * after the query. */
-
-enum { RS_KERPLE_NUMBERS = 2 };
-
-/* The code's eps: both numbers are clamped to it from below, at every use. */
-#define RS_KERPLE_LEAST 0.01
-
-typedef struct rs_kerple_params {
-  rs_real_list numbers[RS_KERPLE_NUMBERS]; /* (H,) each; unset: drawn */
-  size_t table_seed;
-} rs_kerple_params;
-
-typedef struct rs_kerple_state {
-  size_t heads;
-  const double *table; /* (RS_KERPLE_NUMBERS, H) as given, not clamped */
-} rs_kerple_state;
-
-/* Of a kind whose parameters are rs_kerple_params, its two numbers first. */
-rs_status rs_kerple_check(const rs_binding *binding, const rs_model *model, rs_err *err);
-
-size_t rs_kerple_table_size(const rs_stage_in *in);
-
-/* Fills the table, which the state borrows, with what is given, else drawn from [0, span[i]). */
-void rs_kerple_prepare(const rs_stage_in *in, const double span[RS_KERPLE_NUMBERS], double *table,
-                       rs_kerple_state *state);
-
-/* Number `index` of a head, as given. */
-double rs_kerple_number(const rs_kerple_state *state, size_t index, size_t head);
-
-/* Lists both, by these names. */
-size_t rs_kerple_learned(const rs_kerple_state *state, const char *const names[RS_KERPLE_NUMBERS],
-                         rs_learned out[RS_LEARNED]);
 
 #endif

@@ -41,12 +41,6 @@ static const rs_method methods[] = {
      .reference = "arXiv:2306.15595, eq. 4",
      .pos = &rs_pos_linear,
      .freq = &rs_freq_linear},
-    {.name = "dynamic_pi",
-     .summary = "Position Interpolation with s = max(1, length / train_length)",
-     .reference = "github.com/jquesnelle/yarn, 2023; arXiv:2306.15595, eq. 4",
-     .pos = &rs_pos_linear,
-     .freq = &rs_freq_linear,
-     .defaults = {{"scale", "dynamic"}}},
     {.name = "ntk",
      .summary = "NTK-aware (Su's \"old\"): the base grows to theta s^(R/(R-2))",
      .reference = "bloc97, 2023; arXiv:2309.00071v2, section 3.1",
@@ -98,24 +92,6 @@ static const rs_method methods[] = {
      .reference = "YaRN, arXiv:2309.00071v2, eq. 22",
      .pos = &rs_pos_identity,
      .freq = &rs_freq_yarn},
-    {.name = "dynamic_yarn",
-     .summary = "YaRN with s = max(1, length / train_length)",
-     .reference = "arXiv:2309.00071v2, section 3.3; github.com/jquesnelle/yarn",
-     .pos = &rs_pos_identity,
-     .freq = &rs_freq_yarn,
-     .defaults = {{"scale", "dynamic"}}},
-    {.name = "deepseek_yarn",
-     .summary = "YaRN with its temperature on the softmax alone",
-     .reference = "DeepSeek-V2, arXiv:2405.04434, section 3.1.4; modeling_deepseek_v3.py",
-     .pos = &rs_pos_identity,
-     .freq = &rs_freq_yarn,
-     .defaults = {{"mscale", "1"}, {"mscale_all_dim", "1"}, {"mscale_softmax", "true"}}},
-    {.name = "resonance_yarn",
-     .summary = "YaRN, then wavelengths rounded to whole tokens",
-     .reference = "Resonance RoPE, arXiv:2403.00071, section 4",
-     .pos = &rs_pos_identity,
-     .freq = &rs_freq_yarn,
-     .defaults = {{"wavelengths", "whole"}}},
     {.name = "llama3",
      .summary = "Llama-3.1's wavelength bands: kept, blended, divided by s",
      .reference = "arXiv:2407.21783; llama-models, model.py",
@@ -166,12 +142,6 @@ static const rs_method methods[] = {
      .pos = &rs_pos_identity,
      .freq = &rs_freq_axial,
      .defaults = {{"rope_theta", "100"}, {"pair_layout", "interleaved"}}},
-    {.name = "axial_by_parts",
-     .summary = "axial, its slow pairs interpolated for pictures larger than trained (RandAR's NTK-RoPE)",
-     .reference = "RandAR, github.com/ziqipang/RandAR d374a72, resolution_extrapolation.py",
-     .pos = &rs_pos_identity,
-     .freq = &rs_freq_axial_by_parts,
-     .defaults = {{"rope_theta", "10000"}, {"pair_layout", "interleaved"}, {"axis_order", "hw"}}},
     {.name = "rope_mixed",
      .summary = "every pair turns by its own mix of row and column, learned for each head and layer",
      .reference = "RoPE-Mixed, Heo et al., arXiv:2403.13298, section 3.2",
@@ -235,16 +205,11 @@ static const rs_method methods[] = {
      .reference = "Swin, arXiv:2103.14030, eq. 4",
      .pos = &rs_pos_identity,
      .bias = &rs_bias_relative_2d},
-    {.name = "kerple_log",
-     .summary = "no rotation; a penalty logarithmic in distance, learned for each head",
+    {.name = "kerple",
+     .summary = "no rotation; a penalty by the logarithm or a power of distance, learned for each head",
      .reference = "KERPLE, arXiv:2205.09921",
      .pos = &rs_pos_identity,
-     .bias = &rs_bias_kerple_log},
-    {.name = "kerple_power",
-     .summary = "no rotation; a penalty by a power of distance, learned for each head",
-     .reference = "KERPLE, arXiv:2205.09921",
-     .pos = &rs_pos_identity,
-     .bias = &rs_bias_kerple_power},
+     .bias = &rs_bias_kerple},
     {.name = "fire",
      .summary = "no rotation; a bias by a small network of distance in proportion to position",
      .reference = "FIRE, arXiv:2310.04418, section 3",
@@ -277,6 +242,19 @@ static const rs_method methods[] = {
      .embed = &rs_embed_learned_2d},
 };
 
+/* What was a method once, and is a parameter of another. */
+static const struct {
+  const char *name, *instead;
+} former[] = {
+    {"dynamic_pi", "{name: pi, scale: dynamic}"},
+    {"dynamic_yarn", "{name: yarn, scale: dynamic}"},
+    {"deepseek_yarn", "{name: yarn, mscale: 1, mscale_all_dim: 1, mscale_softmax: true}"},
+    {"resonance_yarn", "{name: yarn, wavelengths: whole}"},
+    {"axial_by_parts", "{name: axial, kept_pairs: 2, rope_theta: 10000, axis_order: hw}"},
+    {"kerple_log", "kerple"},
+    {"kerple_power", "{name: kerple, kernel: power}"},
+};
+
 const rs_method *rs_methods(size_t *count) {
   *count = RS_COUNT(methods);
   return methods;
@@ -302,4 +280,9 @@ const rs_method *rs_method_find_in(const rs_method_list *beside, const char *nam
   for (size_t i = 0; beside != NULL && i < beside->count; i++)
     if (strcmp(beside->items[i]->name, name) == 0) return beside->items[i];
   return rs_method_find(name);
+}
+
+void rs_methods_near(rs_nearest *nearest) {
+  for (size_t i = 0; i < RS_COUNT(former); i++) rs_nearest_former(nearest, former[i].name, former[i].instead);
+  for (size_t i = 0; i < RS_COUNT(methods); i++) rs_nearest_add(nearest, methods[i].name);
 }

@@ -155,7 +155,7 @@ Test(help_command, wrong_use__status_2_and_why) {
       {{"show", "scale", "--set", "methods=rope"}, "the config has 6 lengths: choose one with --length"},
       {{"show", "slopes", "--model", "gpt2"}, "the method has no bias, hence no slopes (alibi has)"},
       {{"show", "slopes", "--model", "gpt2", "--method", "t5"}, "the bias has no slopes (alibi's has)"},
-      {{"show", "bias", "--model", "gpt2"}, "the method has no bias (alibi, t5, kerple_log and others have)"},
+      {{"show", "bias", "--model", "gpt2"}, "the method has no bias (alibi, t5, kerple and others have)"},
       {{"show", "embedding", "--model", "llama-2-7b"},
        "the method adds no embedding (sinusoidal, learned and their 2d forms do)"},
       {{"show", "frequencies", "--model", "mpt-7b"}, "alibi turns no pairs: it has no frequencies"},

@@ -35,7 +35,7 @@ Test(list_command, list_markdown__is_a_whole_list) {
   static const struct {
     const char *list, *parts[3];
   } cases[] = {
-      {"methods", {"| `yarn` | NTK-by-parts", "`beta_fast`, `beta_slow`", "`scale: dynamic`"}},
+      {"methods", {"| `yarn` | NTK-by-parts", "`beta_fast`, `beta_slow`", "`scale: hf_dynamic`"}},
       {"kinds",
        {"\n### frequencies yarn\n", "| `beta_fast` | number, 1e-06 to 1000000000 | rotations | `32` | ",
         "`hf`, `paper`"}},

@@ -284,7 +284,7 @@ Test(questions, each__has_one_command) {
        {"\n2,t,0.25,", "\n3,t,0.08567979964335799,73.33333333333333,1\n", "\n4,t,0.0625,"}},
       {"13: larger pictures, of RandAR's 16 patches a side at 32", /* 10000^(-2/16) * 15/31 */
        {"show", "frequencies", "--model", "llama-2-7b", "--length", "1024", "--method",
-        "{name: axial_by_parts, rotary_dim: 64, train_length: 256}"},
+        "{name: axial, kept_pairs: 2, rope_theta: 10000, axis_order: hw, rotary_dim: 64, train_length: 256}"},
        0,
        {"\n1,h,0.5623413251903491,", "\n2,h,0.1530134", "\n18,w,0.1530134"}},
       {"14: for another engine",

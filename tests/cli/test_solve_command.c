@@ -221,14 +221,14 @@ Test(solve_command, advice__use_because_costs) {
  * where each length takes a look at every distance. */
 Test(solve_command, where_a_search_ended__no_end_is_made_up) {
   expect_rows(
-      "length --method dynamic_yarn" LLAMA2,
+      "length --method '{name: yarn, scale: dynamic}'" LLAMA2,
       (const char *[]){"268435456\n",
                        "no end was found up to 268435456 tokens, where the search ends: no pair leaves the angles "
                        "of training; the first negative sum, at 1707, is let be"},
       2);
   expect_rows("length --head-dim 128 --base 1e60",
               (const char *[]){"no end was found up to 268435456 tokens, where the search ends: no sum of cosines"}, 1);
-  expect_rows("length --json --method dynamic_yarn" LLAMA2,
+  expect_rows("length --json --method '{name: yarn, scale: dynamic}'" LLAMA2,
               (const char *[]){"\"open\": true,\n  \"advice\"", "\"open\": true,\n      \"means\""}, 2);
   int status;
   char *out = say("length --method '{name: yarn, factor: 4}' --json" LLAMA2, &status);

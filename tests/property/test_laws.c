@@ -47,8 +47,7 @@ static void draw_settings(uint64_t *state, const rs_method *method, const rs_mod
                           rs_text *words) {
   bool scaled = method->freq != NULL && method->freq->scaled;
   if (isnan(factor)) factor = exp(draw_real(state, 0, 4));
-  bool dynamic = strcmp(method->name, "dynamic_pi") == 0 || strcmp(method->name, "dynamic_yarn") == 0;
-  if (scaled) rs_text_printf(words, dynamic ? " scale=%.17g" : " factor=%.17g", factor);
+  if (scaled) rs_text_printf(words, " factor=%.17g", factor);
   if (strstr(method->name, "ntk_by_parts") == method->name || strcmp(method->name, "yarn") == 0) {
     bool first = strcmp(method->name, "ntk_by_parts_v1") == 0;
     if (!first && draw_size(state, 0, 1)) rs_text_puts(words, " truncate=false");
@@ -127,8 +126,7 @@ Test(laws, shift__both_positions__leaves_every_rotary_product) {
 
 /* Methods that change plain RoPE by something else than a scale. */
 static bool is_plain_at_1(const char *method) {
-  static const char *const others[] = {"abf",   "p_rope",         "resonance", "resonance_yarn",
-                                       "axial", "axial_by_parts", "rope_mixed"};
+  static const char *const others[] = {"abf", "p_rope", "resonance", "axial", "rope_mixed"};
   for (size_t i = 0; i < RS_COUNT(others); i++)
     if (strcmp(others[i], method) == 0) return false;
   return true;

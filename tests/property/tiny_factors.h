@@ -24,7 +24,7 @@ static inline double yarn_squared(const tiny *t, size_t m, size_t n, size_t j) {
   return g_of(S) * g_of(S);
 }
 
-static inline double dynamic_yarn_squared(const tiny *t, size_t m, size_t n, size_t j) {
+static inline double yarn_squared_dynamically(const tiny *t, size_t m, size_t n, size_t j) {
   (void)m;
   (void)n;
   (void)j;

@@ -16,7 +16,7 @@
 /* In the order in which pictures show them. */
 UNUSED static const char *const methods[] = {"rope",       "yarn",  "yarn of a name that is too long for its panel",
                                              "rerope",     "alibi", "t5",
-                                             "kerple_log", "fire",  "sandwich",
+                                             "kerple", "fire",  "sandwich",
                                              "learned",    "zeta",  "zeta 2"};
 
 /* The colour of a share where those from `low` to `high` are shown. */

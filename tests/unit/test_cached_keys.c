@@ -30,12 +30,12 @@ Test(frequencies, cached_keys__length_dependent_methods__are_turned_as_when_they
   rs_model model = plain_model(8, 100, 8);
   static const char *const cases[][2] = {
       {"dynamic_ntk", "factor=2"},
-      {"dynamic_yarn", ""},
-      {"dynamic_yarn", "temperature=logits"},
+      {"yarn", "scale=dynamic"},
+      {"yarn", "scale=dynamic temperature=logits"},
       {"longrope", "short_factor=1,1,1,1 long_factor=1,2,3,4"},
       {"longrope", "short_factor=1,1,1,1 long_factor=1,2,3,4 short_mscale=1.5 long_mscale=2"},
       {"rope", ""},
-      {"dynamic_pi", "wavelengths=whole"}};
+      {"pi", "scale=dynamic wavelengths=whole"}};
   for (size_t c = 0; c < RS_COUNT(cases); c++)
     for (size_t prompt = 1; prompt <= 25; prompt += c == 3 ? 1 : 6)
       check_cached(cases[c][0], cases[c][1], &model, prompt, 20);

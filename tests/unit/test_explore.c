@@ -255,7 +255,7 @@ Test(explore, fragments__are_the_keys_of_what_is_shown) {
       {"method=yarn&factor=8&dialect=llamacpp&length=32k", "\"rope_type\": \"yarn\"", "\"factor\": 8"},
       {"model=gpt-j-6b&method=pi&factor=3&length=4k", "\"partial_rotary_factor\": 0.25", "\"factor\": 3"},
       {"method=pi&factor=3&rotary_dim=32&length=12k", "\"partial_rotary_factor\": 0.25", "\"factor\": 3"},
-      {"method=dynamic_yarn&length=32k", NULL, NULL},
+      {"method=yarn&scale=dynamic&length=32k", NULL, NULL},
       {"method=self_extend&length=8k", NULL, NULL},
       {"method=alibi&length=8k", NULL, NULL},
       {"method=ntk_mixed&factor=4&length=16k", NULL, NULL},

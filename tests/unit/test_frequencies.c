@@ -94,26 +94,28 @@ Test(frequencies, abf_and_p_rope__defaults__are_the_papers) {
   rs_encoding_free(abf);
 }
 
-Test(frequencies, deepseek_and_dynamic_yarn__defaults__are_yarn_with_them) {
+Test(frequencies, yarn__of_deepseek_and_dynamic__have_its_frequencies) {
   rs_model model = plain_model(64, 1e4, 64);
   double g = 0.1 * log(4) + 1;
-  rs_encoding *deepseek = encode("deepseek_yarn", "factor=4", &model, 8), *yarn = encode("yarn", "factor=4", &model, 8);
-  rs_encoding *dynamic = encode("dynamic_yarn", "", &model, 256), *within = encode("dynamic_yarn", "", &model, 32);
+  rs_encoding *deepseek = encode("yarn", "factor=4 mscale=1 mscale_all_dim=1 mscale_softmax=true", &model, 8),
+              *yarn = encode("yarn", "factor=4", &model, 8);
+  rs_encoding *dynamic = encode("yarn", "scale=dynamic", &model, 256),
+              *within = encode("yarn", "scale=dynamic", &model, 32);
   cr_assert(deepseek->amp == 1 && close_to(deepseek->logit_scale[7], g * g, 1e-15, 0), "%g %g", deepseek->amp,
             deepseek->logit_scale[7]);
   cr_assert(close_to(dynamic->amp, g, 1e-15, 0) && within->amp == 1);
   cr_assert_arr_eq(deepseek->omega, yarn->omega, 32 * sizeof(double));
   cr_assert_arr_eq(dynamic->omega, yarn->omega, 32 * sizeof(double));
-  check_ladder(within, 1e4, "dynamic_yarn within L0");
+  check_ladder(within, 1e4, "dynamic within L0");
   rs_encoding_free(within);
   rs_encoding_free(dynamic);
   rs_encoding_free(yarn);
   rs_encoding_free(deepseek);
 }
 
-Test(frequencies, dynamic_pi__long_and_short__divides_beyond_training_only) {
+Test(frequencies, pi_of_dynamic_scale__long_and_short__divides_beyond_training_only) {
   rs_model model = plain_model(8, 1e4, 64);
-  rs_encoding *far = encode("dynamic_pi", "", &model, 192), *near = encode("dynamic_pi", "", &model, 32);
+  rs_encoding *far = encode("pi", "scale=dynamic", &model, 192), *near = encode("pi", "scale=dynamic", &model, 32);
   check_ladder(near, 1e4, "near");
   for (size_t j = 0; j < 4; j++) cr_assert(close_to(far->omega[j], near->omega[j] / 3, 1e-15, 0), "pair %zu", j);
   rs_encoding_free(near);
@@ -142,8 +144,9 @@ Test(frequencies, longrope__switch_length__tells_short_from_long) {
 
 Test(frequencies, resonance__every_pair__turns_full_circle_in_whole_tokens) {
   rs_model model = plain_model(32, 1e4, 4096);
-  static const char *const cases[][3] = {
-      {"resonance", "", "rope"}, {"resonance_yarn", "factor=8", "yarn"}, {"pi", "factor=3 wavelengths=whole", "pi"}};
+  static const char *const cases[][3] = {{"resonance", "", "rope"},
+                                         {"yarn", "factor=8 wavelengths=whole", "yarn"},
+                                         {"pi", "factor=3 wavelengths=whole", "pi"}};
   for (size_t c = 0; c < RS_COUNT(cases); c++) {
     rs_encoding *whole = encode(cases[c][0], cases[c][1], &model, 8);
     rs_encoding *exact = encode(cases[c][2], c == 1 ? "factor=8" : c == 2 ? "factor=3" : "", &model, 8);
@@ -271,19 +274,23 @@ Test(frequencies, axial__patches__half_the_pairs_by_column_half_by_row) {
 
 /* RandAR's code at its defaults: 16 pairs an axis, two of which stay, and 16 patches a side that grow to 32, so that
  * linspace(0, 15, 32) steps by 15/31. Rows come first. */
-Test(frequencies, axial_by_parts__larger_picture__slow_pairs_of_both_axes_keep_their_edges) {
+Test(frequencies, axial_with_kept_pairs__larger_picture__slow_pairs_of_both_axes_keep_their_edges) {
   static const struct {
     const char *settings;
     size_t length, kept;
     double step;
-  } cases[] = {{"", 1024, 2, 15.0 / 31},
-               {"", 256, 2, 1}, /* of training */
-               {"", 64, 2, 1},  /* smaller */
+  } cases[] = {{"kept_pairs=2", 1024, 2, 15.0 / 31},
+               {"", 1024, 0, 1},
+               {"kept_pairs=2", 256, 2, 1}, /* of training */
+               {"kept_pairs=2", 64, 2, 1},  /* smaller */
                {"trained_side=8 side=16 kept_pairs=5", 64, 5, 7.0 / 15},
                {"kept_pairs=16", 1024, 16, 1}};
   rs_model model = plain_model(64, 5e5, 256);
   for (size_t c = 0; c < RS_COUNT(cases); c++) {
-    rs_encoding *encoding = encode("axial_by_parts", cases[c].settings, &model, cases[c].length);
+    rs_text words = {0};
+    rs_text_printf(&words, "rope_theta=10000 axis_order=hw %s", cases[c].settings);
+    rs_encoding *encoding = encode("axial", rs_text_string(&words), &model, cases[c].length);
+    rs_text_clear(&words);
     cr_assert_eq(encoding->pair_layout, RS_INTERLEAVED);
     for (size_t j = 0; j < 32; j++) {
       double omega = pow(10000, -(double)(j % 16) / 16) * (j % 16 < cases[c].kept ? 1 : cases[c].step);
@@ -292,11 +299,16 @@ Test(frequencies, axial_by_parts__larger_picture__slow_pairs_of_both_axes_keep_t
     }
     rs_encoding_free(encoding);
   }
-  rs_recipe recipe = make_recipe("axial_by_parts", "kept_pairs=17");
+  rs_recipe recipe = make_recipe("axial", "kept_pairs=17");
   rs_err err = {0};
   cr_assert_eq(rs_recipe_check(&recipe, &model, &err), RS_INPUT);
   cr_assert_str_eq(err.subject, "kept_pairs");
   cr_assert_str_eq(err.message, "must be at most 16, the pairs of an axis");
+  rs_recipe_clear(&recipe);
+  recipe = make_recipe("axial", "side=32");
+  err = (rs_err){0};
+  cr_assert_eq(rs_recipe_check(&recipe, &model, &err), RS_INPUT);
+  cr_assert_str_eq(err.subject, "side");
   rs_recipe_clear(&recipe);
 }
 

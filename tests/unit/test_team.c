@@ -102,7 +102,7 @@ static void expect_same_rows(const world *w, size_t members) {
 
 /* Many queries and few, of which keys are cut; with biases, views, needles and moments; and as whole rows. */
 Test(team, rows__are_those_of_one_engine) {
-  static const char *const methods[] = {"rope", "alibi", "self_extend", "kerple_log"};
+  static const char *const methods[] = {"rope", "alibi", "self_extend", "kerple"};
   enum { LENGTH = 900, DIMS = 16 };
   for (size_t i = 0; i < RS_COUNT(methods); i++)
     for (size_t kind = 0; kind < 4; kind++) {

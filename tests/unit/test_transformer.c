@@ -171,13 +171,14 @@ Test(transformer, activations_and_outputs__have_right_gradients) {
 }
 
 Test(transformer, learned_recipes__have_right_gradients) {
-  static const char *const methods[] = {"t5", "kerple_log", "kerple_power", "fire", "learned", "learned"};
+  static const char *const methods[][2] = {{"t5", ""},   {"kerple", ""},  {"kerple", "kernel=power"},
+                                           {"fire", ""}, {"learned", ""}, {"learned", ""}};
   for (size_t i = 0; i < RS_COUNT(methods); i++) {
     bool both = i + 1 == RS_COUNT(methods); /* the encoder's rows are of the same table */
     small_model m;
     small_model_fill(&m, both ? RS_ENCODER_DECODER : RS_DECODER);
-    small_model_recipe(&m, 0, methods[i], "");
-    check(&m, methods[i]);
+    small_model_recipe(&m, 0, methods[i][0], methods[i][1]);
+    check(&m, methods[i][0]);
     small_model_clear(&m);
   }
 }

@@ -23,8 +23,8 @@ static const struct {
 static rs_recipe recipe_of(const rs_method *method, const char *settings, rs_pair_layout layout) {
   rs_recipe recipe = make_recipe(method->name, settings);
   for (size_t i = 0; i < RS_COUNT(needs); i++)
-    if (rs_settings_find(&recipe.settings, needs[i].name) >= 0 &&
-        !(method->freq != NULL && strstr(method->name, "dynamic_") == method->name))
+    if (rs_settings_find(&recipe.settings, needs[i].name) >= 0 && strncmp(method->name, "dynamic_", 8) != 0 &&
+        strstr(settings, "scale=dynamic") == NULL)
       recipe_set_word(&recipe, needs[i].name, needs[i].value);
   recipe_set_word(&recipe, "pair_layout", layout == RS_INTERLEAVED ? "interleaved" : "half_split");
   return recipe;
@@ -126,7 +126,7 @@ Test(turns, methods__every_side_view_and_layout__are_the_rotation_of_a_token) {
 static void check_settings(void) {
   static const char *const cases[][2] = {
       {"dynamic_ntk", "factor=2 cached_keys=33"},
-      {"dynamic_yarn", "cached_keys=100"},
+      {"yarn", "scale=dynamic cached_keys=100"},
       {"xpos", "xpos_scale_base=16"},
       {"rope_mixed", "cached_keys=10"},
       {"explicit", "attention_factor=1.5"},

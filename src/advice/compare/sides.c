@@ -91,11 +91,10 @@ static bool is_preset(const char *name) {
 /* What a word may have been meant for: a preset or a method. */
 static rs_status unknown_word(const char *word, rs_err *err) {
   rs_nearest nearest = {.word = word};
-  size_t presets, methods;
+  size_t presets;
   const rs_preset *preset = rs_presets(&presets);
-  const rs_method *method = rs_methods(&methods);
   for (size_t i = 0; i < presets; i++) rs_nearest_add(&nearest, preset[i].name);
-  for (size_t i = 0; i < methods; i++) rs_nearest_add(&nearest, method[i].name);
+  rs_methods_near(&nearest);
   const char *near = rs_nearest_found(&nearest), *alias = rs_hf_method(word);
   if (alias != NULL) return rs_fail(err, RS_INPUT, "is no method (Hugging Face's %s is %s here)", word, alias);
   if (near != NULL) return rs_fail(err, RS_INPUT, "is no file, no model preset and no method (did you mean %s?)", near);

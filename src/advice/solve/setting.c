@@ -13,8 +13,9 @@ typedef enum asked {
   TWO,
   TIMES, /* L / L0 */
 
-  BASE,         /* the least base that keeps all pairs within the angles of training */
-  TURNING_SHARE /* of the pairs: those that went full circle in training */
+  BASE,          /* the least base that keeps all pairs within the angles of training */
+  TURNING_SHARE, /* of the pairs: those that went full circle in training */
+  DYNAMIC        /* the word */
 } asked;
 
 /* The methods that are used without training, or with a short one, and what is set of each. Ceilings at the trained
@@ -35,7 +36,7 @@ static const struct {
     {"dprope", "factor", TIMES},
     {"ntk_by_parts", "factor", TIMES},
     {"yarn", "factor", TIMES},
-    {"dynamic_yarn", NULL, NOTHING},
+    {"yarn", "scale", DYNAMIC},
     {"llama3", "factor", TIMES},
     {"longrope", "factor", TIMES},
     {"p_rope", "rotary_fraction", TURNING_SHARE},
@@ -108,7 +109,9 @@ static rs_status make_recipe(const rs_ranking *ranking, size_t length, size_t in
     return rs_fail(err, RS_UNSUPPORTED, "its ladder is that of a whole head, and the model turns a part");
   RS_TRY(rs_recipe_init(recipe, rs_method_find(recipes[index].method), err));
   rs_status status = RS_OK;
-  if (recipes[index].param != NULL) {
+  if (recipes[index].value == DYNAMIC) {
+    status = rs_recipe_set(recipe, recipes[index].param, "dynamic", err);
+  } else if (recipes[index].param != NULL) {
     double number;
     status = find_number(ranking, length, recipes[index].value, &number, err);
     if (status == RS_OK) status = rs_recipe_set_number(recipe, recipes[index].param, rs_ten_digits(number), err);

@@ -119,11 +119,9 @@ static rs_status unknown_name(const rs_recipe *recipe, const char *name, rs_err 
 
 static rs_status find_method(const char *word, const rs_method **method, rs_err *err) {
   rs_nearest nearest = {.word = word};
-  size_t count;
-  const rs_method *methods = rs_methods(&count);
   *method = rs_method_find(word);
   if (*method != NULL) return RS_OK;
-  for (size_t i = 0; i < count; i++) rs_nearest_add(&nearest, methods[i].name);
+  rs_methods_near(&nearest);
   const char *near = rs_nearest_found(&nearest);
   if (near != NULL) return rs_fail_on(err, RS_INPUT, "method", "%s is none (did you mean %s?)", word, near);
   return rs_fail_on(err, RS_INPUT, "method", "%s is none (ropescope list methods shows them)", word);
