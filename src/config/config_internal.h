@@ -114,6 +114,9 @@ rs_status rs_tree_methods(rs_node *root, const char *list, rs_err *err);
 /* Makes "4k,8k" the lengths of a config, whatever it has. */
 rs_status rs_tree_lengths(rs_node *root, const char *list, rs_err *err);
 
+/* A method as it is on a model, resolved. RS_INPUT where it is what the model publishes, and that is nothing. */
+rs_status rs_variant_recipe(const rs_variant *variant, const rs_model *model, rs_recipe *recipe, rs_err *err);
+
 void rs_variant_clear(rs_variant *variant);
 void rs_checkpoint_clear(rs_checkpoint *checkpoint);
 

@@ -63,16 +63,11 @@ void rs_experiment_free(rs_experiment *experiment) {
 rs_status rs_experiment_add_swept(rs_experiment *experiment, const char *name, rs_err *err) {
   for (size_t i = 0; i < experiment->swept_count; i++)
     if (strcmp(experiment->swept[i], name) == 0) return RS_OK;
-  char **grown = rs_alloc(experiment->swept_count + 1, sizeof *grown, err), *copy = rs_strdup(name, err);
-  if (grown == NULL || copy == NULL) {
-    free(grown);
-    free(copy);
-    return RS_MEMORY;
-  }
-  for (size_t i = 0; i < experiment->swept_count; i++) grown[i] = experiment->swept[i];
-  grown[experiment->swept_count++] = copy;
-  free(experiment->swept);
-  experiment->swept = grown;
+  size_t capacity = experiment->swept_count;
+  RS_TRY(RS_GROW(experiment->swept, &capacity, experiment->swept_count + 1, err));
+  experiment->swept[experiment->swept_count] = rs_strdup(name, err);
+  if (experiment->swept[experiment->swept_count] == NULL) return RS_MEMORY;
+  experiment->swept_count++;
   return RS_OK;
 }
 
@@ -90,10 +85,10 @@ static const rs_recipe *trained_recipe(const rs_checkpoint *checkpoint) {
   return checkpoint->tuned_recipes != NULL ? &checkpoint->tuned_recipes[0] : &checkpoint->recipes[0];
 }
 
-static rs_status copy_published(const rs_model *model, rs_recipe *recipe, rs_err *err) {
-  if (model->published.method == NULL)
-    return rs_fail(err, RS_INPUT, "%s publishes no recipe (write a method)", model->name);
-  RS_TRY(rs_recipe_copy(recipe, &model->published, err));
+rs_status rs_variant_recipe(const rs_variant *variant, const rs_model *model, rs_recipe *recipe, rs_err *err) {
+  const rs_recipe from = variant->published ? model->published : (rs_recipe){variant->method, variant->settings};
+  if (from.method == NULL) return rs_fail(err, RS_INPUT, "%s publishes no recipe (write a method)", model->name);
+  RS_TRY(rs_recipe_copy(recipe, &from, err));
   rs_status status = rs_recipe_resolve(recipe, model, err);
   if (status != RS_OK) rs_recipe_clear(recipe);
   return status;
@@ -108,13 +103,9 @@ const rs_method *rs_experiment_method(const rs_experiment *experiment, size_t mo
 rs_status rs_experiment_recipe(const rs_experiment *experiment, size_t model, size_t method, rs_recipe *recipe,
                                rs_err *err) {
   const rs_variant *variant = &experiment->methods.items[method];
-  if (variant->published) return copy_published(&experiment->models[model], recipe, err);
-  if (variant->method == NULL) return rs_recipe_copy(recipe, trained_recipe(&experiment->checkpoints[model]), err);
-  rs_recipe given = {variant->method, variant->settings};
-  RS_TRY(rs_recipe_copy(recipe, &given, err));
-  rs_status status = rs_recipe_resolve(recipe, &experiment->models[model], err);
-  if (status != RS_OK) rs_recipe_clear(recipe);
-  return status;
+  if (!variant->published && variant->method == NULL)
+    return rs_recipe_copy(recipe, trained_recipe(&experiment->checkpoints[model]), err);
+  return rs_variant_recipe(variant, &experiment->models[model], recipe, err);
 }
 
 /* The name that a path has below `checkpoint`, or NULL. */

@@ -292,22 +292,10 @@ static bool is_own(const item *entry) {
   return entry->type == &rs_method_items && entry->base.method == NULL;
 }
 
-static rs_status check_published(const rs_model *model, rs_err *err) {
+static rs_status check_method(const rs_variant *variant, const rs_model *model, rs_err *err) {
   rs_recipe recipe = {0};
-  if (model->published.method == NULL)
-    return rs_fail(err, RS_INPUT, "%s publishes no recipe (write a method)", model->name);
-  rs_status status = rs_recipe_copy(&recipe, &model->published, err);
-  if (status == RS_OK) status = rs_recipe_resolve(&recipe, model, err);
-  if (status == RS_OK) status = rs_recipe_check(&recipe, model, err);
-  rs_recipe_clear(&recipe);
-  return status;
-}
-
-static rs_status check_recipe(const rs_variant *variant, const rs_model *model, rs_err *err) {
-  rs_recipe given = {variant->method, variant->settings}, recipe = {0};
-  rs_status status = rs_recipe_copy(&recipe, &given, err);
-  if (status == RS_OK) status = rs_recipe_resolve(&recipe, model, err);
-  if (status == RS_OK) status = rs_recipe_check(&recipe, model, err);
+  RS_TRY(rs_variant_recipe(variant, model, &recipe, err));
+  rs_status status = rs_recipe_check(&recipe, model, err);
   rs_recipe_clear(&recipe);
   return status;
 }
@@ -336,8 +324,7 @@ static bool check_variant(const item *entry, size_t combination, rs_variant *var
     if (zipped && m != latest) continue;
     if (variant->source != NULL && entry->config->check_source != NULL)
       (void)entry->config->check_source(entry->config, variant, m, &why);
-    if (variant->method != NULL) (void)check_recipe(variant, &experiment->models[m], &why);
-    if (variant->published) (void)check_published(&experiment->models[m], &why);
+    if (variant->method != NULL || variant->published) (void)check_method(variant, &experiment->models[m], &why);
     if (variant->source != NULL && why.status == RS_OK) (void)fit_source(experiment, latest, m, &why);
   }
   if (why.status != RS_OK) settings_problem(entry, combination, &why);

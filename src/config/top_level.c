@@ -7,45 +7,50 @@
 
 /* ---- entries ----------------------------------------------------------------------------------------------------- */
 
-static void read_key(rs_config_context *config, const rs_item_type *type, const rs_node *node, rs_variants *variants) {
-  rs_read_items(config, type, node, variants);
-}
-
-/* `text` in place of a key that the config leaves out. */
-static void read_default(rs_config_context *config, const rs_item_type *type, const char *text, rs_variants *variants) {
-  rs_tree *tree = NULL;
-  if (rs_yaml_read(text, strlen(text), "default", &tree, NULL) == RS_OK)
-    read_key(config, type, &tree->root, variants);
-  else
-    rs_problem_memory(config->problems);
-  rs_tree_free(tree);
+/* A list of names (ends with NULL) in place of a key that the config leaves out. */
+static void read_default(rs_config_context *config, const rs_item_type *type, const char *const *names,
+                         rs_variants *variants) {
+  enum { MOST = 3 };
+  rs_node items[MOST], root = {.kind = RS_SEQUENCE, .file = "default", .key = (char *)type->key, .items = items};
+  for (; root.count < MOST && names[root.count] != NULL; root.count++)
+    items[root.count] =
+        (rs_node){.kind = RS_SCALAR, .text = (char *)names[root.count], .file = root.file, .parent = &root};
+  rs_read_items(config, type, &root, variants);
 }
 
 void rs_config_methods(rs_config_context *config, const rs_node *node) {
+  static const char *const own[] = {RS_TRAINED, NULL}, *const rope[] = {"rope", NULL};
+  rs_variants *methods = &config->experiment->methods;
   if (node != NULL)
-    read_key(config, &rs_method_items, node, &config->experiment->methods);
+    rs_read_items(config, &rs_method_items, node, methods);
   else
-    read_default(config, &rs_method_items, rs_reads_checkpoint(config) ? RS_TRAINED : "rope",
-                 &config->experiment->methods);
+    read_default(config, &rs_method_items, rs_reads_checkpoint(config) ? own : rope, methods);
 }
 
 static void config_sources(rs_config_context *config, const rs_node *node) {
+  static const char *const gaussian[] = {"gaussian", NULL};
+  rs_variants *sources = &config->experiment->sources;
   if (node != NULL)
-    read_key(config, &rs_source_items, node, &config->experiment->sources);
+    rs_read_items(config, &rs_source_items, node, sources);
   else if (!rs_reads_checkpoint(config))
-    read_default(config, &rs_source_items, "gaussian", &config->experiment->sources);
+    read_default(config, &rs_source_items, gaussian, sources);
 }
 
 static void config_metrics(rs_config_context *config, const rs_node *node) {
-  if (node != NULL)
-    read_key(config, &rs_metric_items, node, &config->experiment->metrics);
-  else
+  static const char *const simulated[] = {"decay", "ood_angles", "entropy", NULL},
+                           *const read[] = {"loss", "accuracy", NULL},
+                           *const observed[] = {"loss", "accuracy", "entropy", NULL};
+  rs_variants *metrics = &config->experiment->metrics;
+  if (node == NULL) {
     read_default(config, &rs_metric_items,
-                 !rs_reads_checkpoint(config) ? "[decay, ood_angles, entropy]"
-                 : rs_reads_sources(config)   ? "[loss, accuracy, entropy]"
-                                              : "[loss, accuracy]",
-                 &config->experiment->metrics);
-  if (node != NULL) rs_refuse_metrics(config, node);
+                 !rs_reads_checkpoint(config) ? simulated
+                 : rs_reads_sources(config)   ? observed
+                                              : read,
+                 metrics);
+    return;
+  }
+  rs_read_items(config, &rs_metric_items, node, metrics);
+  rs_refuse_metrics(config, node);
 }
 
 /* The config's one task, with its state, which checkpoints are checked against. */

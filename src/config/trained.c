@@ -366,43 +366,23 @@ static void read_all(rs_problems *problems, const rs_node *root, rs_trained *tra
   read_parts(problems, node, trained);
 }
 
-static rs_status read_text(const char *text, size_t length, const char *file, rs_trained *trained, rs_err *err) {
-  rs_tree *tree = NULL;
-  rs_problems problems = {0};
-  RS_TRY(rs_json_read(text, length, file, &tree, err));
-  read_all(&problems, &tree->root, trained);
-  rs_status status = RS_OK;
-  if (problems.memory)
-    status = rs_fail(err, RS_MEMORY, "%s: out of memory", file);
-  else if (problems.count > 0)
-    status = rs_fail(err, RS_INPUT, "%s", rs_text_string(&problems.text));
-  rs_problems_clear(&problems);
-  rs_tree_free(tree);
-  return status;
-}
-
 rs_status rs_trained_marked(const char *folder, bool *marked, rs_err *err) {
-  char *file = rs_path_join(folder, RS_TRAINED_CONFIG, err), *text = NULL;
-  rs_tree *tree = NULL;
-  size_t length;
+  rs_tree *tree;
   rs_err why = {0};
-  rs_status status = file != NULL ? rs_file_read(file, RS_LARGEST_FILE, &text, &length, &why) : RS_MEMORY;
-  if (status == RS_OK) status = rs_json_read(text, length, file, &tree, &why);
+  rs_status status = rs_json_load(folder, RS_TRAINED_CONFIG, RS_LARGEST_FILE, &tree, &why);
   *marked = status == RS_OK && rs_node_get(&tree->root, "ropescope") != NULL;
   rs_tree_free(tree);
-  free(text);
-  free(file);
   return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;
 }
 
 rs_status rs_trained_read(const char *folder, rs_trained *trained, rs_err *err) {
-  char *file = rs_path_join(folder, RS_TRAINED_CONFIG, err), *text = NULL;
-  size_t length;
+  rs_tree *tree;
+  rs_problems problems = {0};
   *trained = (rs_trained){0};
-  rs_status status = file != NULL ? rs_file_read(file, RS_LARGEST_FILE, &text, &length, err) : RS_MEMORY;
-  if (status == RS_OK) status = read_text(text, length, file, trained, err);
-  free(text);
-  free(file);
+  RS_TRY(rs_json_load(folder, RS_TRAINED_CONFIG, RS_LARGEST_FILE, &tree, err));
+  read_all(&problems, &tree->root, trained);
+  rs_status status = rs_problems_end(&problems, tree->file, err);
+  rs_tree_free(tree);
   if (status != RS_OK) rs_trained_clear(trained);
   return status;
 }

@@ -414,17 +414,12 @@ static rs_status read_tree(const rs_node *root, rs_hf_checkpoint *out, rs_err *e
 }
 
 rs_status rs_hf_checkpoint_read(const char *folder, rs_hf_checkpoint *checkpoint, rs_err *err) {
-  rs_tree *tree = NULL;
-  char *path = rs_path_join(folder, "config.json", err), *text = NULL;
-  size_t length;
+  rs_tree *tree;
   *checkpoint = (rs_hf_checkpoint){0};
-  rs_status status = path != NULL ? rs_file_read(path, RS_LARGEST_FILE, &text, &length, err) : RS_MEMORY;
-  if (status == RS_OK) status = rs_json_read(text, length, path, &tree, err);
-  if (status == RS_OK) status = read_tree(&tree->root, checkpoint, err);
+  RS_TRY(rs_json_load(folder, "config.json", RS_LARGEST_FILE, &tree, err));
+  rs_status status = read_tree(&tree->root, checkpoint, err);
   if (status != RS_OK) rs_hf_checkpoint_clear(checkpoint);
   rs_tree_free(tree);
-  free(text);
-  free(path);
   return status;
 }
 

@@ -466,9 +466,9 @@ rs_status rs_hf_profile(const rs_node *top, rs_profile *profile, rs_err *err) {
   *profile = (rs_profile){0};
   rs_status status = make(&r, top, profile, err);
   if (r.problems.count > 0)
-    status = r.problems.memory ? rs_fail(err, RS_MEMORY, "%s: out of memory", top->file)
-                               : rs_fail(err, RS_INPUT, "%s", rs_text_string(&r.problems.text));
-  rs_problems_clear(&r.problems);
+    status = rs_problems_end(&r.problems, top->file, err);
+  else
+    rs_problems_clear(&r.problems);
   if (status != RS_OK) rs_profile_clear(profile);
   return status;
 }

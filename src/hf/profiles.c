@@ -7,11 +7,8 @@
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-static rs_status read_text(const char *text, size_t length, const char *name, bool doubts, rs_profile *profile,
-                           rs_err *err) {
-  rs_tree *tree;
-  *profile = (rs_profile){0};
-  RS_TRY(rs_json_read(text, length, name, &tree, err));
+/* Takes the tree over. */
+static rs_status read_tree(rs_tree *tree, bool doubts, rs_profile *profile, rs_err *err) {
   rs_status status = rs_hf_profile(&tree->root, profile, err);
   if (status == RS_OK && doubts && (status = rs_hf_doubt(&tree->root, profile, err)) != RS_OK)
     rs_profile_clear(profile);
@@ -19,18 +16,23 @@ static rs_status read_text(const char *text, size_t length, const char *name, bo
   return status;
 }
 
+static rs_status read_text(const char *text, size_t length, const char *name, bool doubts, rs_profile *profile,
+                           rs_err *err) {
+  rs_tree *tree;
+  *profile = (rs_profile){0};
+  RS_TRY(rs_json_read(text, length, name, &tree, err));
+  return read_tree(tree, doubts, profile, err);
+}
+
 rs_status rs_profile_read(const char *text, size_t length, const char *name, rs_profile *profile, rs_err *err) {
   return read_text(text, length, name, true, profile, err);
 }
 
 rs_status rs_profile_load(const char *file, rs_profile *profile, rs_err *err) {
-  char *text = NULL;
-  size_t length;
+  rs_tree *tree;
   *profile = (rs_profile){0};
-  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &text, &length, err));
-  rs_status status = rs_profile_read(text, length, file, profile, err);
-  free(text);
-  return status;
+  RS_TRY(rs_json_load("", file, RS_LARGEST_FILE, &tree, err));
+  return read_tree(tree, true, profile, err);
 }
 
 /* ---- patterns ---------------------------------------------------------------------------------------------------- */

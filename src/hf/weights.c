@@ -28,17 +28,13 @@ static rs_status read_rows(const rs_hf_loader *l, const rs_stored_tensor *stored
 /* Of a matrix that is stored (inputs, outputs). */
 static rs_status read_turned(const rs_hf_loader *l, const rs_stored_tensor *stored, const rs_tensor *tensor,
                              const rs_hf_row_map *map, rs_err *err) {
-  rs_transformer *t = l->transformer;
   double *line = rs_alloc(map->all, sizeof *line, err);
   rs_status status = line != NULL ? RS_OK : RS_MEMORY;
   for (size_t column = 0; column < tensor->columns && status == RS_OK; column++) {
     status = rs_stored_doubles(stored, map->start + column * map->all, map->all, line, err);
     for (size_t row = 0; row < tensor->rows && status == RS_OK; row++) {
-      size_t place = tensor->offset + row * tensor->columns + column;
-      if (t->format == RS_F64)
-        ((double *)t->values)[place] = line[rs_hf_their_row(map, row)];
-      else
-        ((float *)t->values)[place] = (float)line[rs_hf_their_row(map, row)];
+      rs_transformer_set(l->transformer, tensor->offset + row * tensor->columns + column,
+                         line[rs_hf_their_row(map, row)]);
     }
   }
   free(line);
@@ -90,7 +86,6 @@ static rs_status read_heads(const rs_hf_loader *l, const rs_tensor *tensor, cons
 static rs_status read_curve(const rs_hf_loader *l, const rs_tensor *tensor, const rs_hf_source *s, rs_err *err) {
   static const char *const ends[] = {"alpha_p", "alpha_n", "beta", "eps"};
   double numbers[RS_COUNT(ends)] = {0, 0, 0.5, -1e-6};
-  rs_transformer *t = l->transformer;
   for (size_t i = 0; i < RS_COUNT(ends); i++) {
     char name[208];
     snprintf(name, sizeof name, "%s.%s", s->name, ends[i]);
@@ -105,21 +100,13 @@ static rs_status read_curve(const rs_hf_loader *l, const rs_tensor *tensor, cons
     if (i < 2) numbers[i] = numbers[i] > 30 ? numbers[i] : log1p(exp(numbers[i]));
   }
   numbers[1] += numbers[2];
-  for (size_t i = 0; i < RS_COUNT(ends); i++)
-    if (t->format == RS_F64)
-      ((double *)t->values)[tensor->offset + i] = numbers[i];
-    else
-      ((float *)t->values)[tensor->offset + i] = (float)numbers[i];
+  for (size_t i = 0; i < RS_COUNT(ends); i++) rs_transformer_set(l->transformer, tensor->offset + i, numbers[i]);
   return RS_OK;
 }
 
 static void fill_ones(const rs_hf_loader *l, const rs_tensor *tensor) {
-  rs_transformer *t = l->transformer;
-  for (size_t i = tensor->offset; i < tensor->offset + tensor->rows * tensor->columns; i++)
-    if (t->format == RS_F64)
-      ((double *)t->values)[i] = 1;
-    else
-      ((float *)t->values)[i] = 1;
+  size_t end = tensor->offset + tensor->rows * tensor->columns;
+  for (size_t i = tensor->offset; i < end; i++) rs_transformer_set(l->transformer, i, 1);
 }
 
 /* What parts add to x is made by these matrices. */
@@ -128,11 +115,8 @@ static void scale_added(const rs_hf_loader *l, const rs_tensor *tensor) {
   double scale = l->checkpoint->added_scale;
   bool last = rs_hf_is_part(tensor->name, ".o_proj.") || rs_hf_is_part(tensor->name, ".down_proj.");
   if (scale == 1 || !last) return;
-  for (size_t i = tensor->offset; i < tensor->offset + tensor->rows * tensor->columns; i++)
-    if (t->format == RS_F64)
-      ((double *)t->values)[i] *= scale;
-    else
-      ((float *)t->values)[i] = (float)(scale * ((float *)t->values)[i]);
+  size_t end = tensor->offset + tensor->rows * tensor->columns;
+  for (size_t i = tensor->offset; i < end; i++) rs_transformer_set(t, i, scale * rs_transformer_get(t, i));
 }
 
 static rs_status read_tensor(const rs_hf_loader *l, const rs_tensor *tensor, rs_err *err) {
@@ -190,11 +174,8 @@ static rs_status scale_part(const rs_hf_loader *l, const rs_tensor *tensor, rs_e
   l->used[stored - l->file->tensors] = true;
   double *scales = rs_alloc(rows, sizeof *scales, err);
   rs_status status = scales != NULL ? rs_stored_doubles(stored, 0, rows, scales, err) : RS_MEMORY;
-  for (size_t i = 0; i < rows * columns && status == RS_OK; i++)
-    if (t->format == RS_F64)
-      ((double *)t->values)[tensor->offset + i] *= scales[i / columns];
-    else
-      ((float *)t->values)[tensor->offset + i] *= (float)scales[i / columns];
+  for (size_t i = tensor->offset, end = i + rows * columns; i < end && status == RS_OK; i++)
+    rs_transformer_set(t, i, rs_transformer_get(t, i) * scales[(i - tensor->offset) / columns]);
   free(scales);
   return status;
 }

@@ -41,10 +41,12 @@ rs_status rs_yaml_read(const char *text, size_t length, const char *name, rs_tre
  * without a place. */
 rs_status rs_json_read(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err)
     RS_NONNULL(1, 3, 4);
+
+/* That of the file folder/name (`name` alone where the folder is ""), of at most `limit` bytes. */
+rs_status rs_json_load(const char *folder, const char *name, size_t limit, rs_tree **tree, rs_err *err)
+    RS_NONNULL(1, 2, 4);
 void rs_tree_free(rs_tree *tree);
 
-/* The JSON of a file of at most `most` bytes. RS_IO as of rs_file_read. */
-rs_status rs_json_load(const char *file, size_t most, rs_tree **tree, rs_err *err) RS_NONNULL(1, 3);
 
 /* The child of a mapping called `key`, or NULL (also for NULL and for other kinds). Borrows. */
 const rs_node *rs_node_get(const rs_node *node, const char *key) RS_NONNULL(2);
@@ -454,6 +456,9 @@ const char *rs_read_word(rs_problems *problems, const rs_node *node);
 
 /* Reports an allocation failure once. */
 void rs_problem_memory(rs_problems *problems);
+
+/* RS_INPUT with the problems, RS_MEMORY with `name`, where there are such. Clears them. */
+rs_status rs_problems_end(rs_problems *problems, const char *name, rs_err *err) RS_NONNULL(1, 2);
 
 /* Folders of results. Their files are written piece by piece with their sums, one process at a time works on a
  * folder, its files change as one, and manifest.json says what each must be. */

@@ -298,12 +298,13 @@ rs_status rs_json_read(const char *text, size_t length, const char *name, rs_tre
   return rs_json_read_most(text, length, name, RS_TREE_MAX_NODES, tree, err);
 }
 
-rs_status rs_json_load(const char *file, size_t most, rs_tree **tree, rs_err *err) {
-  char *text;
+rs_status rs_json_load(const char *folder, const char *name, size_t limit, rs_tree **tree, rs_err *err) {
+  char *path = rs_path_join(folder, name, err), *text = NULL;
   size_t length;
   *tree = NULL;
-  RS_TRY(rs_file_read(file, most, &text, &length, err));
-  rs_status status = rs_json_read(text, length, file, tree, err);
+  rs_status status = path != NULL ? rs_file_read(path, limit, &text, &length, err) : RS_MEMORY;
+  if (status == RS_OK) status = rs_json_read(text, length, path, tree, err);
   free(text);
+  free(path);
   return status;
 }

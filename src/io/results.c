@@ -48,13 +48,9 @@ static rs_status check_contents(const manifest *m, rs_err *err) {
 }
 
 static rs_status read_tree(manifest *m, rs_err *err) {
-  char *text;
-  size_t length;
-  RS_TRY(rs_file_read(m->path, MANIFEST_LIMIT, &text, &length, err));
-  rs_status status = rs_json_read(text, length, m->path, &m->tree, err);
-  free(text);
-  if (status == RS_OK) m->contents = rs_node_get(&m->tree->root, "contents");
-  return status == RS_OK && m->contents != NULL ? check_contents(m, err) : status;
+  RS_TRY(rs_json_load("", m->path, MANIFEST_LIMIT, &m->tree, err));
+  m->contents = rs_node_get(&m->tree->root, "contents");
+  return m->contents != NULL ? check_contents(m, err) : RS_OK;
 }
 
 /* Cleared on failure. */

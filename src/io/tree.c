@@ -340,3 +340,13 @@ void rs_problem_memory(rs_problems *problems) {
   problems->count++;
   problems->memory = true;
 }
+
+rs_status rs_problems_end(rs_problems *problems, const char *name, rs_err *err) {
+  rs_status status = RS_OK;
+  if (problems->memory)
+    status = rs_fail(err, RS_MEMORY, "%s: out of memory", name);
+  else if (problems->count > 0)
+    status = rs_fail(err, RS_INPUT, "%s", rs_text_string(&problems->text));
+  rs_problems_clear(problems);
+  return status;
+}

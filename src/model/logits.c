@@ -1,7 +1,6 @@
 /* What a model says of sequences that are given. Padding is left out, not masked: nothing reads it. */
 #include "model/model.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static rs_status check_tokens(const char *subject, const int32_t *tokens, size_t count, size_t length,
@@ -62,19 +61,19 @@ typedef struct room {
   rs_pass *pass;
   double *states; /* (L, d) of a model without classes; else NULL */
   double *zeros;  /* (width,) the answer of padding */
+  rs_arena arena; /* that holds both */
 } room;
 
-static void clear_room(const room *r) {
+static void clear_room(room *r) {
   rs_pass_free(r->pass);
-  free(r->states);
-  free(r->zeros);
+  rs_arena_clear(&r->arena);
 }
 
 static rs_status make_room(const rs_context *context, const rs_transformer *t, size_t length, room *r, rs_err *err) {
-  bool classes = t->shape.classes > 0;
-  *r = (room){.zeros = rs_alloc(rs_reader_width(t), sizeof *r->zeros, err)};
-  if (!classes) r->states = rs_alloc(length, t->shape.width * sizeof *r->states, err);
-  rs_status status = r->zeros != NULL && (classes || r->states != NULL) ? RS_OK : RS_MEMORY;
+  *r = (room){.pass = NULL};
+  r->zeros = rs_arena_take(&r->arena, rs_reader_width(t), sizeof *r->zeros);
+  if (t->shape.classes == 0) r->states = rs_arena_take(&r->arena, length, t->shape.width * sizeof *r->states);
+  rs_status status = rs_arena_check(&r->arena, err);
   if (status == RS_OK) status = rs_pass_create(context, 1, false, &r->pass, err);
   if (status != RS_OK) clear_room(r);
   return status;

@@ -216,6 +216,10 @@ size_t rs_transformer_adopt(rs_transformer *to, const rs_transformer *from) RS_N
 /* The tensor called `name`, or NULL. Borrows. */
 const rs_tensor *rs_transformer_tensor(const rs_transformer *transformer, const char *name) RS_NONNULL(1, 2);
 
+/* Number `index` of the values. */
+double rs_transformer_get(const rs_transformer *transformer, size_t index) RS_NONNULL(1);
+void rs_transformer_set(rs_transformer *transformer, size_t index, double value) RS_NONNULL(1);
+
 /* Writes the weights as a file of safetensors, in the model's format; vectors have one dimension, matrices two. The
  * names and shapes are Hugging Face's where the model's are. RS_DOMAIN for a weight that is not finite; RS_IO. */
 rs_status rs_weights_write(const rs_transformer *transformer, const char *path, rs_err *err) RS_NONNULL(1, 2);
@@ -503,6 +507,7 @@ typedef struct rs_reading {
   int32_t *said, *targets;   /* (sequences, A) */
   uint8_t *parts;            /* (sequences, A) of the task */
   float *depths;             /* (sequences, A) */
+  rs_arena arena;            /* that holds them */
 } rs_reading;
 
 /* Reads sequences [0, sequences) of the split, of evaluation no more than there are (rs_example_count), with all

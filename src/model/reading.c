@@ -9,14 +9,13 @@
 
 static rs_status make_arrays(rs_reading *reading, rs_err *err) {
   size_t count = reading->sequences * reading->answers;
-  reading->losses = rs_alloc(count, sizeof *reading->losses, err);
-  reading->said = rs_alloc(count, sizeof *reading->said, err);
-  reading->targets = rs_alloc(count, sizeof *reading->targets, err);
-  reading->parts = rs_alloc(count, sizeof *reading->parts, err);
-  reading->depths = rs_alloc(count, sizeof *reading->depths, err);
-  bool whole = reading->losses != NULL && reading->said != NULL && reading->targets != NULL && reading->parts != NULL &&
-               reading->depths != NULL;
-  return whole ? RS_OK : RS_MEMORY;
+  rs_arena *arena = &reading->arena;
+  reading->losses = rs_arena_take(arena, count, sizeof *reading->losses);
+  reading->said = rs_arena_take(arena, count, sizeof *reading->said);
+  reading->targets = rs_arena_take(arena, count, sizeof *reading->targets);
+  reading->parts = rs_arena_take(arena, count, sizeof *reading->parts);
+  reading->depths = rs_arena_take(arena, count, sizeof *reading->depths);
+  return rs_arena_check(arena, err);
 }
 
 /* Sequence `index`, by one thread's room for one sequence. */
@@ -68,11 +67,7 @@ rs_status rs_reading_make(const rs_context *context, const rs_task *task, rs_spl
 }
 
 void rs_reading_clear(rs_reading *reading) {
-  free(reading->losses);
-  free(reading->said);
-  free(reading->targets);
-  free(reading->parts);
-  free(reading->depths);
+  rs_arena_clear(&reading->arena);
   *reading = (rs_reading){0};
 }
 
@@ -86,7 +81,7 @@ size_t rs_cut_window(const rs_cut *cut, size_t length) {
 typedef struct room {
   const rs_cut *cut;
   rs_pass *pass;
-  rs_examples examples; /* one sequence */
+  rs_examples examples; /* one sequence; its arena holds the arrays below */
   size_t window;        /* tokens that the pass reads */
   int32_t *tokens, *targets;
   double *losses; /* (window,) each */
@@ -95,19 +90,11 @@ typedef struct room {
 static rs_status make_room(const rs_context *context, const rs_task *task, size_t length, room *r, rs_err *err) {
   r->window = context->decoder.length;
   RS_TRY(rs_examples_make(task, length, 1, &r->examples, err));
-  r->tokens = rs_alloc(r->window, sizeof *r->tokens, err);
-  r->targets = rs_alloc(r->window, sizeof *r->targets, err);
-  r->losses = rs_alloc(r->window, sizeof *r->losses, err);
-  if (r->tokens == NULL || r->targets == NULL || r->losses == NULL) return RS_MEMORY;
+  r->tokens = rs_arena_take(&r->examples.arena, r->window, sizeof *r->tokens);
+  r->targets = rs_arena_take(&r->examples.arena, r->window, sizeof *r->targets);
+  r->losses = rs_arena_take(&r->examples.arena, r->window, sizeof *r->losses);
+  RS_TRY(rs_arena_check(&r->examples.arena, err));
   return rs_pass_create(context, 1, false, &r->pass, err);
-}
-
-static void clear_room(room *r) {
-  rs_pass_free(r->pass);
-  rs_examples_clear(&r->examples);
-  free(r->tokens);
-  free(r->targets);
-  free(r->losses);
 }
 
 /* The window from token `start` on; behind the end of the sequence stand tokens that nothing before them sees. */
@@ -148,7 +135,8 @@ static rs_status read_all_cut(const rs_context *context, const rs_task *task, rs
 #pragma omp for schedule(dynamic, 1)
     for (size_t i = 0; i < sequences; i++)
       if (status == RS_OK) read_sequence(&own, split, i, losses + i * own.examples.answers);
-    clear_room(&own);
+    rs_pass_free(own.pass);
+    rs_examples_clear(&own.examples);
   }
   return status;
 }
@@ -186,9 +174,7 @@ rs_status rs_block_check(const rs_shape *shape, size_t block, rs_err *err) {
 void rs_block_sinks(const rs_transformer *transformer, size_t block, double *sinks) {
   const rs_head_shape *shape = &transformer->shape.decoder.blocks[block].attention;
   size_t place = transformer->places->decoder.blocks[block].attention.sinks;
-  for (size_t h = 0; h < shape->heads && shape->sinks; h++)
-    sinks[h] = transformer->format == RS_F64 ? ((const double *)transformer->values)[place + h]
-                                             : (double)((const float *)transformer->values)[place + h];
+  for (size_t h = 0; h < shape->heads && shape->sinks; h++) sinks[h] = rs_transformer_get(transformer, place + h);
 }
 
 rs_given_rows rs_block_head(const rs_head_shape *shape, size_t head, const double *q, const double *k,
@@ -235,7 +221,7 @@ rs_status rs_read_block(const rs_transformer *transformer, const int32_t *tokens
 struct rs_block_reader {
   const rs_context *context;
   rs_pass *pass;
-  rs_examples examples;  /* one sequence */
+  rs_examples examples;  /* one sequence; its arena holds the arrays below */
   int32_t *targets;      /* (A,) */
   double *q, *k;         /* (L, H, D), (L, K, D) of the widest block */
   double *sinks;         /* (H,) learned by the block that was read last, where it has such */
@@ -253,16 +239,14 @@ static rs_status make_reader(rs_block_reader *reader, rs_err *err) {
     keys = heads->kv_heads * heads->head_dim > keys ? heads->kv_heads * heads->head_dim : keys;
     most_heads = heads->heads > most_heads ? heads->heads : most_heads;
   }
-  reader->q = rs_alloc(tokens, queries * sizeof *reader->q, err);
-  reader->k = rs_alloc(tokens, keys * sizeof *reader->k, err);
-  reader->targets = rs_alloc(reader->examples.answers, sizeof *reader->targets, err);
-  reader->sinks = rs_alloc(most_heads, sizeof *reader->sinks, err);
-  bool whole = reader->q != NULL && reader->k != NULL && reader->sinks != NULL && reader->targets != NULL;
-  if (whole && reader->examples.task->kind->seeks) {
-    reader->examples.sought = rs_alloc(tokens, sizeof *reader->examples.sought, err);
-    whole = reader->examples.sought != NULL;
-  }
-  return whole ? RS_OK : RS_MEMORY;
+  rs_arena *arena = &reader->examples.arena;
+  reader->q = rs_arena_take(arena, tokens, queries * sizeof *reader->q);
+  reader->k = rs_arena_take(arena, tokens, keys * sizeof *reader->k);
+  reader->targets = rs_arena_take(arena, reader->examples.answers, sizeof *reader->targets);
+  reader->sinks = rs_arena_take(arena, most_heads, sizeof *reader->sinks);
+  if (reader->examples.task->kind->seeks)
+    reader->examples.sought = rs_arena_take(arena, tokens, sizeof *reader->examples.sought);
+  return rs_arena_check(arena, err);
 }
 
 rs_status rs_block_reader_create(const rs_context *context, const rs_task *task, size_t length,
@@ -286,10 +270,6 @@ void rs_block_reader_free(rs_block_reader *reader) {
   if (reader == NULL) return;
   rs_pass_free(reader->pass);
   rs_examples_clear(&reader->examples);
-  free(reader->targets);
-  free(reader->q);
-  free(reader->k);
-  free(reader->sinks);
   free(reader);
 }
 

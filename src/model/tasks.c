@@ -114,31 +114,23 @@ rs_status rs_examples_make(const rs_task *task, size_t length, size_t sequences,
   bool vision = task->kind->form == RS_VISION;
   size_t tokens = sequences * shape.length;
   *examples = (rs_examples){.task = task, .shape = shape, .sequences = sequences, .answers = vision ? 1 : shape.length};
+  rs_arena *arena = &examples->arena;
   if (vision)
-    examples->patches = rs_alloc(tokens * shape.patch_numbers, sizeof *examples->patches, err);
+    examples->patches = rs_arena_take(arena, tokens * shape.patch_numbers, sizeof *examples->patches);
   else
-    examples->tokens = rs_alloc(tokens, sizeof *examples->tokens, err);
+    examples->tokens = rs_arena_take(arena, tokens, sizeof *examples->tokens);
   if (shape.source_length > 0)
-    examples->source = rs_alloc(sequences * shape.source_length, sizeof *examples->source, err);
-  examples->targets = rs_alloc(tokens, sizeof *examples->targets, err);
-  examples->parts = rs_alloc(tokens, sizeof *examples->parts, err);
-  examples->depths = rs_alloc(tokens, sizeof *examples->depths, err);
-  bool whole = (vision ? examples->patches != NULL : examples->tokens != NULL) && examples->targets != NULL &&
-               (shape.source_length == 0 || examples->source != NULL) && examples->parts != NULL &&
-               examples->depths != NULL;
-  if (whole) return RS_OK;
-  rs_examples_clear(examples);
-  return RS_MEMORY;
+    examples->source = rs_arena_take(arena, sequences * shape.source_length, sizeof *examples->source);
+  examples->targets = rs_arena_take(arena, tokens, sizeof *examples->targets);
+  examples->parts = rs_arena_take(arena, tokens, sizeof *examples->parts);
+  examples->depths = rs_arena_take(arena, tokens, sizeof *examples->depths);
+  rs_status status = rs_arena_check(arena, err);
+  if (status != RS_OK) rs_examples_clear(examples);
+  return status;
 }
 
 void rs_examples_clear(rs_examples *examples) {
-  free(examples->tokens);
-  free(examples->source);
-  free(examples->patches);
-  free(examples->targets);
-  free(examples->parts);
-  free(examples->depths);
-  free(examples->sought);
+  rs_arena_clear(&examples->arena);
   *examples = (rs_examples){0};
 }
 

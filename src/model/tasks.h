@@ -73,6 +73,7 @@ typedef struct rs_examples {
   uint8_t *parts;            /* (sequences, L) */
   float *depths;             /* (sequences, L) */
   size_t *sought;            /* (sequences, L); NULL unless somebody wants it */
+  rs_arena arena;            /* that holds them */
 } rs_examples;
 
 /* Room for so many. RS_DOMAIN where the task has no such length. Release with rs_examples_clear. */

@@ -48,21 +48,6 @@ typedef struct state_file {
   double seal[SEALS];
 } state_file;
 
-static rs_status state_file_make(state_file *out, size_t tensors, size_t step, rs_err *err) {
-  out->numbers = rs_alloc(tensors, sizeof *out->numbers, err);
-  out->names = rs_alloc(tensors, sizeof *out->names, err);
-  out->shapes = rs_alloc(tensors, sizeof *out->shapes, err);
-  out->history = rs_alloc(step, HISTORY_COLUMNS * sizeof *out->history, err);
-  return out->numbers != NULL && out->names != NULL && out->shapes != NULL && out->history != NULL ? RS_OK : RS_MEMORY;
-}
-
-static void state_file_clear(state_file *out) {
-  free(out->numbers);
-  free(out->names);
-  free(out->shapes);
-  free(out->history);
-}
-
 static void list_arrays(const rs_transformer *t, const void *const arrays[ARRAYS], state_file *out) {
   for (size_t i = 0; i < ARRAYS * t->tensor_count; i++) {
     const rs_tensor *tensor = &t->tensors[i % t->tensor_count];
@@ -90,8 +75,13 @@ rs_status rs_train_state_write(const rs_transformer *transformer, const rs_train
                                const rs_train_step *history, const char *key, const char *path, rs_err *err) {
   const void *const arrays[ARRAYS] = {transformer->values, state->first, state->second};
   size_t listed = ARRAYS * transformer->tensor_count;
-  state_file out = {0};
-  rs_status status = state_file_make(&out, listed + OTHERS, state->step, err);
+  size_t tensors = listed + OTHERS;
+  rs_arena arena = {0};
+  state_file out = {.numbers = rs_arena_take(&arena, tensors, sizeof *out.numbers),
+                    .names = rs_arena_take(&arena, tensors, sizeof *out.names),
+                    .shapes = rs_arena_take(&arena, tensors, sizeof *out.shapes),
+                    .history = rs_arena_take(&arena, state->step, HISTORY_COLUMNS * sizeof *out.history)};
+  rs_status status = rs_arena_check(&arena, err);
   for (size_t i = 0; i < state->step && status == RS_OK; i++) {
     const double row[HISTORY_COLUMNS] = {history[i].loss, history[i].gradient_norm, history[i].rate};
     memcpy(out.history + i * HISTORY_COLUMNS, row, sizeof row);
@@ -100,9 +90,9 @@ rs_status rs_train_state_write(const rs_transformer *transformer, const rs_train
     list_arrays(transformer, arrays, &out);
     list_others(&out, listed, state->step);
     make_seal(transformer, arrays, out.history, state->step, key, out.seal);
-    status = rs_safetensors_write(path, out.numbers, listed + OTHERS, err);
+    status = rs_safetensors_write(path, out.numbers, tensors, err);
   }
-  state_file_clear(&out);
+  rs_arena_clear(&arena);
   return status;
 }
 

@@ -44,6 +44,7 @@ struct rs_trainer {
   rs_team *team;   /* NULL: alone */
   size_t *begins;  /* (members + 1,) the parts of each member */
   size_t *bytes;   /* (members + 1,) where their numbers begin */
+  rs_arena arena;  /* that holds the smaller arrays */
 };
 
 /* ---- create and free --------------------------------------------------------------------------------------------- */
@@ -58,16 +59,16 @@ static rs_status make_spans(rs_trainer *t, rs_err *err) {
       t->spans[t->span_count++] = (span){tensor->offset + begin, left < SPAN ? left : SPAN, tensor->decays};
     }
   }
-  t->squares = rs_alloc(t->span_count, sizeof *t->squares, err);
-  return t->squares != NULL ? RS_OK : RS_MEMORY;
+  t->squares = rs_arena_take(&t->arena, t->span_count, sizeof *t->squares);
+  return rs_arena_check(&t->arena, err);
 }
 
 static rs_status make_arrays(rs_trainer *t, rs_err *err) {
   size_t size = t->transformer->size;
-  t->targets = rs_alloc(t->examples.sequences, t->examples.answers * sizeof *t->targets, err);
-  t->part_targets = rs_alloc(t->part_count, sizeof *t->part_targets, err);
-  t->part_losses = rs_alloc(t->part_count, sizeof *t->part_losses, err);
-  if (t->targets == NULL || t->part_targets == NULL || t->part_losses == NULL) return RS_MEMORY;
+  t->targets = rs_arena_take(&t->arena, t->examples.sequences, t->examples.answers * sizeof *t->targets);
+  t->part_targets = rs_arena_take(&t->arena, t->part_count, sizeof *t->part_targets);
+  t->part_losses = rs_arena_take(&t->arena, t->part_count, sizeof *t->part_losses);
+  RS_TRY(rs_arena_check(&t->arena, err));
   t->gradients = rs_room(size * t->part_count, t->real_bytes, "gradients", err);
   t->state.first = rs_room(size, t->real_bytes, "mean gradients", err);
   t->state.second = rs_room(size, t->real_bytes, "mean squared gradients", err);
@@ -123,16 +124,11 @@ void rs_trainer_free(rs_trainer *trainer) {
   free(trainer->passes);
   rs_context_free(trainer->context);
   rs_examples_clear(&trainer->examples);
-  free(trainer->targets);
-  free(trainer->part_targets);
-  free(trainer->part_losses);
   free(trainer->gradients);
   free(trainer->state.first);
   free(trainer->state.second);
   free(trainer->spans);
-  free(trainer->squares);
-  free(trainer->begins);
-  free(trainer->bytes);
+  rs_arena_clear(&trainer->arena);
   free(trainer);
 }
 
@@ -142,9 +138,9 @@ rs_train_state *rs_trainer_state(rs_trainer *trainer) {
 
 rs_status rs_trainer_join(rs_trainer *trainer, rs_team *team, rs_err *err) {
   size_t members = team->members;
-  trainer->begins = rs_alloc(members + 1, sizeof *trainer->begins, err);
-  trainer->bytes = rs_alloc(members + 1, sizeof *trainer->bytes, err);
-  if (trainer->begins == NULL || trainer->bytes == NULL) return RS_MEMORY;
+  trainer->begins = rs_arena_take(&trainer->arena, members + 1, sizeof *trainer->begins);
+  trainer->bytes = rs_arena_take(&trainer->arena, members + 1, sizeof *trainer->bytes);
+  RS_TRY(rs_arena_check(&trainer->arena, err));
   for (size_t m = 0; m <= members; m++) trainer->begins[m] = m * trainer->part_count / members;
   trainer->team = team;
   return RS_OK;

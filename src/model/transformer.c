@@ -6,20 +6,21 @@
 
 /* ---- first values ------------------------------------------------------------------------------------------------ */
 
-static void set(rs_transformer *t, size_t index, double value) {
+void rs_transformer_set(rs_transformer *t, size_t index, double value) {
   if (t->format == RS_F64)
     ((double *)t->values)[index] = value;
   else
     ((float *)t->values)[index] = (float)value;
 }
 
+double rs_transformer_get(const rs_transformer *t, size_t index) {
+  return t->format == RS_F64 ? ((const double *)t->values)[index] : (double)((const float *)t->values)[index];
+}
+
 double rs_tensor_value(const rs_transformer *t, const rs_tensor *tensor, size_t index) {
   rs_stored_matrix row;
   double number;
-  if (tensor->offset != RS_NOWHERE) {
-    size_t place = tensor->offset + index;
-    return t->format == RS_F64 ? ((const double *)t->values)[place] : (double)((const float *)t->values)[place];
-  }
+  if (tensor->offset != RS_NOWHERE) return rs_transformer_get(t, tensor->offset + index);
   (void)rs_mapped_rows(&t->matrices[tensor - t->tensors], index / tensor->columns, 1, &row);
   const char *numbers = row.numbers;
   numbers += index % tensor->columns * row.input_step * rs_format_bytes(row.format);
@@ -40,7 +41,7 @@ size_t rs_mapped_rows(const rs_mapped_matrix *matrix, size_t row, size_t wanted,
 
 static void set_all(rs_transformer *t, const rs_tensor *tensor, const double *values, double factor) {
   size_t count = tensor->rows * tensor->columns;
-  for (size_t i = 0; i < count; i++) set(t, tensor->offset + i, factor * values[i]);
+  for (size_t i = 0; i < count; i++) rs_transformer_set(t, tensor->offset + i, factor * values[i]);
 }
 
 /* The numbers of a tensor before training; `room` has as many. Each tensor has a stream of its own, by its number. */
@@ -199,7 +200,7 @@ size_t rs_transformer_adopt(rs_transformer *to, const rs_transformer *from) {
   for (size_t i = 0; i < to->tensor_count; i++) {
     const rs_tensor *tensor = &to->tensors[i], *other = rs_transformer_tensor(from, tensor->name);
     size_t count = common_rows(to, tensor, from, other) * tensor->columns;
-    for (size_t k = 0; k < count; k++) set(to, tensor->offset + k, rs_tensor_value(from, other, k));
+    for (size_t k = 0; k < count; k++) rs_transformer_set(to, tensor->offset + k, rs_tensor_value(from, other, k));
     adopted += count > 0;
   }
   return adopted;

@@ -171,7 +171,7 @@ Test(readings, recall_by_distance__counts_from_where_the_answer_stands) {
     place[targets_at[i].token] = (float)targets_at[i].stands / (LONG - 1);
   }
   asked[LONG + 3] = 0;
-  const rs_reading reading = {2, LONG, nats, answered, asked, which, place};
+  const rs_reading reading = {2, LONG, nats, answered, asked, which, place, {0}};
   static const double want[] = {1, 2, 1, 1, NAN, 2, 4, 1, 0, NAN, 4, 8, 2, 0.5, 0.5, 8, 9, 1, 1, NAN};
   rs_result result = read_by("recall_by_distance", &reading, &probed, "per_octave", "1");
   expect_rows(&result, want, 4, 5);

@@ -23,7 +23,7 @@ static rs_status positive(const char *file, const char *text, double *factor, rs
 /* A dump may say what cos and sin are multiplied by: {"inv_freq": [...], "attention_factor": 1.2}. */
 static rs_status json_factor(const char *file, double *factor, rs_err *err) {
   rs_tree *tree = NULL;
-  RS_TRY(rs_json_load(file, RS_LARGEST_FILE, &tree, err));
+  RS_TRY(rs_json_load("", file, RS_LARGEST_FILE, &tree, err));
   const rs_node *node = rs_node_get(&tree->root, "attention_factor");
   rs_status status = RS_OK;
   if (node != NULL) status = positive(file, node->kind == RS_SCALAR ? node->text : "[...]", factor, err);

@@ -74,7 +74,7 @@ static bool names_geometry(const rs_node *root) {
 static rs_status read_file(rs_contender *s, const char *layers, rs_err *err) {
   rs_tree *tree = NULL;
   if (!rs_dump_ends(s->text, ".json")) return rs_dump_read(s, layers, err);
-  RS_TRY(rs_json_load(s->text, RS_LARGEST_FILE, &tree, err));
+  RS_TRY(rs_json_load("", s->text, RS_LARGEST_FILE, &tree, err));
   bool config = names_geometry(&tree->root);
   rs_tree_free(tree);
   return config ? read_published(s, s->text, NULL, layers, err) : rs_dump_read(s, layers, err);
