@@ -10,16 +10,15 @@
 /* ---- what does not depend on the content ------------------------------------------------------------------------- */
 
 static void make_encodings(rs_batch_work *work) {
-  const rs_cell_batch *batch = work->batch;
-  for (size_t i = 0; i < batch->count; i++) {
-    rs_cell_state *cell = batch->cells[i];
+  for (size_t i = 0; i < work->count; i++) {
+    rs_cell_state *cell = work->cells[i];
     size_t method = rs_cell_method(cell);
     rs_recipe recipe;
     rs_err why = {0};
-    if (rs_experiment_recipe(work->experiment, batch->model, method, &recipe, &why) == RS_OK) {
-      rs_cell_warn(cell, &recipe, NULL, work->model, batch->length, &work->experiment->tokens);
+    if (rs_experiment_recipe(work->experiment, work->model_number, method, &recipe, &why) == RS_OK) {
+      rs_cell_warn(cell, &recipe, NULL, work->model, work->length, &work->experiment->tokens);
       if (work->encodings[method] == NULL)
-        (void)rs_encoding_create(&recipe, work->model, batch->length, &work->experiment->tokens,
+        (void)rs_encoding_create(&recipe, work->model, work->length, &work->experiment->tokens,
                                  &work->experiment->precision, &work->encodings[method], &why);
       rs_recipe_clear(&recipe);
     }
@@ -44,10 +43,10 @@ static bool keeps(const rs_batch_work *work, const rs_cell_state *cell, size_t m
 /* The first cell of the portion before `index` at which a metric of tables gives the same: that of the same method and
  * heads, and of the same seed if the metric draws numbers. */
 static const rs_cell_state *twin(const rs_batch_work *work, size_t index, size_t metric) {
-  const rs_cell_state *cell = work->batch->cells[index];
+  const rs_cell_state *cell = work->cells[index];
   bool draws = kind_of(work, metric)->draws;
   for (size_t i = 0; i < index; i++) {
-    const rs_cell_state *other = work->batch->cells[i];
+    const rs_cell_state *other = work->cells[i];
     if (rs_cell_method(other) == rs_cell_method(cell) && other->cell.group == cell->cell.group &&
         (!draws || other->cell.axis[RS_BY_SEED] == cell->cell.axis[RS_BY_SEED]))
       return other;
@@ -67,13 +66,13 @@ static const double *known_value(const rs_batch_work *work, const rs_cell_state 
 }
 
 static bool computes(const rs_batch_work *work, size_t index, size_t metric) {
-  const rs_cell_state *cell = work->batch->cells[index];
+  const rs_cell_state *cell = work->cells[index];
   if (!reads_tables(work, metric)) return false;
   return keeps(work, cell, metric) || (twin(work, index, metric) == NULL && known_value(work, cell, metric) == NULL);
 }
 
 static void copy_tables(const rs_batch_work *work, size_t index) {
-  rs_cell_state *cell = work->batch->cells[index];
+  rs_cell_state *cell = work->cells[index];
   for (size_t m = 0; m < work->experiment->metrics.count; m++) {
     if (!reads_tables(work, m) || computes(work, index, m)) continue;
     const rs_cell_state *first = twin(work, index, m);
@@ -108,7 +107,7 @@ static void drop_curves(const rs_batch_work *work, rs_cell_state *cell) {
 
 /* Computes what the cell does not get from another; if that is all of it, it is done. */
 static void read_cell(const rs_batch_work *work, size_t index, bool heads, rs_err *failed) {
-  rs_cell_state *cell = work->batch->cells[index];
+  rs_cell_state *cell = work->cells[index];
   bool whole = !heads;
   rs_err why = {0};
   for (size_t m = 0; m < work->experiment->metrics.count; m++) {
@@ -126,7 +125,7 @@ static void read_cell(const rs_batch_work *work, size_t index, bool heads, rs_er
 /* Metrics of tables: computed once for each method and head group (and seed, where they draw numbers), whose first cell
  * keeps the curve; copied to the others. */
 static rs_status read_tables(rs_batch_work *work, bool heads, rs_err *err) {
-  size_t count = work->batch->count;
+  size_t count = work->count;
   rs_err failed = {0};
   if (count < rs_engine_threads()) { /* few cells: let each have all threads */
     for (size_t i = 0; i < count; i++) read_cell(work, i, heads, &failed);
@@ -138,8 +137,8 @@ static rs_status read_tables(rs_batch_work *work, bool heads, rs_err *err) {
   if (failed.status != RS_OK) return rs_fail(err, failed.status, "%s", failed.message);
   for (size_t i = 0; i < count; i++) copy_tables(work, i);
   for (size_t i = 0; i < count; i++) {
-    note_tables(work, work->batch->cells[i]);
-    drop_curves(work, work->batch->cells[i]);
+    note_tables(work, work->cells[i]);
+    drop_curves(work, work->cells[i]);
   }
   return RS_OK;
 }
@@ -148,16 +147,16 @@ static rs_status read_tables(rs_batch_work *work, bool heads, rs_err *err) {
 
 /* What additive embeddings put on this head; a method without a table at this length fails its cells. */
 static void project_head(rs_batch_work *work, size_t head) {
-  for (size_t i = 0; i < work->batch->count; i++) {
-    rs_cell_state *cell = work->batch->cells[i];
+  for (size_t i = 0; i < work->count; i++) {
+    rs_cell_state *cell = work->cells[i];
     size_t method = rs_cell_method(cell);
     rs_err why = {0};
     if (cell->status != RS_OK || work->encodings[method]->method->embed == NULL || work->projections[method] != NULL)
       continue;
     if (rs_projection_create(work->encodings[method], head, RS_WEIGHTS_SEED, work->queries, work->query_count,
                              &work->projections[method], &why) != RS_OK)
-      for (size_t k = i; k < work->batch->count; k++)
-        if (rs_cell_method(work->batch->cells[k]) == method) rs_cell_fail(work->batch->cells[k], &why);
+      for (size_t k = i; k < work->count; k++)
+        if (rs_cell_method(work->cells[k]) == method) rs_cell_fail(work->cells[k], &why);
   }
 }
 
@@ -174,10 +173,10 @@ static const rs_variant *source_of(const rs_batch_work *work, const rs_cell_stat
 
 /* By a cell of a made source (`text` NULL), or of the source `text`. */
 static bool head_is_used(const rs_batch_work *work, size_t head, const rs_variant *text) {
-  for (size_t i = 0; i < work->batch->count; i++) {
-    const rs_variant *source = source_of(work, work->batch->cells[i]);
+  for (size_t i = 0; i < work->count; i++) {
+    const rs_variant *source = source_of(work, work->cells[i]);
     bool one = text != NULL ? source == text : !source->source->of_model;
-    if (one && rs_cell_has_head(work->batch->cells[i], head)) return true;
+    if (one && rs_cell_has_head(work->cells[i], head)) return true;
   }
   return false;
 }
@@ -198,10 +197,10 @@ static rs_status run_heads(rs_batch_work *work, size_t source, rs_contents *cont
 }
 
 static void fail_source(const rs_batch_work *work, const rs_variant *source, const rs_err *why) {
-  for (size_t i = 0; i < work->batch->count; i++) {
-    if (source_of(work, work->batch->cells[i]) != source) continue;
-    rs_cell_fail(work->batch->cells[i], why);
-    rs_batch_advance(work, work->batch->cells[i]->weight);
+  for (size_t i = 0; i < work->count; i++) {
+    if (source_of(work, work->cells[i]) != source) continue;
+    rs_cell_fail(work->cells[i], why);
+    rs_batch_advance(work, work->cells[i]->weight);
   }
 }
 
@@ -210,8 +209,8 @@ static rs_status find_text(rs_batch_work *work, size_t source, rs_err *err) {
   if (work->rows_of == source + 1) return RS_OK;
   rs_text_rows_clear(&work->rows);
   work->rows_of = 0;
-  RS_TRY(rs_text_rows_read(work->batch->texts, work->experiment->sources.items[source].params, work->batch->length,
-                           &work->rows, err));
+  RS_TRY(
+      rs_text_rows_read(work->texts, work->experiment->sources.items[source].params, work->length, &work->rows, err));
   work->rows_of = source + 1;
   return RS_OK;
 }
@@ -220,7 +219,7 @@ static rs_status run_text(rs_batch_work *work, size_t source, rs_contents *conte
   const rs_variant *variant = &work->experiment->sources.items[source];
   rs_err why = {0};
   bool used = false;
-  for (size_t i = 0; i < work->batch->count; i++) used |= source_of(work, work->batch->cells[i]) == variant;
+  for (size_t i = 0; i < work->count; i++) used |= source_of(work, work->cells[i]) == variant;
   if (!used) return RS_OK;
   if (find_text(work, source, &why) == RS_OK) return run_heads(work, source, contents, err);
   fail_source(work, variant, &why);
@@ -246,10 +245,10 @@ static rs_status run_rows(rs_batch_work *work, rs_contents *contents, rs_err *er
 static rs_status list_units(rs_batch_work *work, rs_err *err) {
   free(work->units);
   work->unit_count = 0;
-  work->units = rs_alloc(work->batch->count, sizeof *work->units, err);
+  work->units = rs_alloc(work->count, sizeof *work->units, err);
   if (work->units == NULL) return RS_MEMORY;
-  for (size_t i = 0; i < work->batch->count; i++) {
-    const size_t *axis = work->batch->cells[i]->cell.axis;
+  for (size_t i = 0; i < work->count; i++) {
+    const size_t *axis = work->cells[i]->cell.axis;
     size_t unit = axis[RS_BY_SOURCE] * work->experiment->seed_count + axis[RS_BY_SEED], k = 0;
     while (k < work->unit_count && work->units[k] != unit) k++;
     if (k == work->unit_count) work->units[work->unit_count++] = unit;
@@ -257,14 +256,12 @@ static rs_status list_units(rs_batch_work *work, rs_err *err) {
   return RS_OK;
 }
 
-rs_status rs_batch_open(rs_batch_work *work, const rs_cell_batch *batch, size_t groups, rs_err *err) {
-  *work = (rs_batch_work){.batch = batch,
-                          .experiment = batch->experiment,
-                          .model = &batch->experiment->models[batch->model],
-                          .mask = batch->experiment->mask,
-                          .tokens = &batch->experiment->tokens,
-                          .groups = groups};
-  work->known = rs_arena_take(&work->arena, work->experiment->methods.count * groups, sizeof *work->known);
+rs_status rs_batch_open(rs_batch_work *work, rs_err *err) {
+  const rs_experiment *experiment = work->experiment;
+  work->model = &experiment->models[work->model_number];
+  work->mask = experiment->mask;
+  work->tokens = &experiment->tokens;
+  work->known = rs_arena_take(&work->arena, experiment->methods.count * work->groups, sizeof *work->known);
   RS_TRY(rs_arena_check(&work->arena, err));
   (void)rs_batch_work_make(work, &work->why);
   return RS_OK;
@@ -280,8 +277,8 @@ void rs_batch_close(rs_batch_work *work) {
 
 /* Ranks that run a portion together go on together. */
 static bool agree(const rs_batch_work *work) {
-  for (size_t i = 0; i < work->batch->count; i++) rs_cell_agree(work, work->batch->cells[i]);
-  return work->batch->team == NULL || work->batch->team->worst == RS_OK;
+  for (size_t i = 0; i < work->count; i++) rs_cell_agree(work, work->cells[i]);
+  return work->team == NULL || work->team->worst == RS_OK;
 }
 
 /* The rows of a portion whose tables are read. Only RS_INTERNAL is returned. */
@@ -301,8 +298,7 @@ static rs_status observe(rs_batch_work *work, rs_err *err) {
 }
 
 rs_status rs_batch_portion(rs_batch_work *work, rs_err *err) {
-  const rs_cell_batch *batch = work->batch;
-  bool heads = rs_needs_heads(batch->experiment), made = work->why.status == RS_OK;
+  bool heads = rs_needs_heads(work->experiment), made = work->why.status == RS_OK;
   if (!made) rs_batch_fail(work, &work->why);
   if (made) {
     make_encodings(work);
@@ -310,7 +306,7 @@ rs_status rs_batch_portion(rs_batch_work *work, rs_err *err) {
   }
   if (agree(work) && made && heads) RS_TRY(observe(work, err));
   if (rs_batch_stopped(work)) return rs_fail(err, RS_STOPPED, "stopped");
-  for (size_t i = 0; i < batch->count && !heads; i++) rs_batch_advance(work, batch->cells[i]->weight);
-  for (size_t i = 0; i < batch->count; i++) RS_TRY(rs_batch_done(work, batch->cells[i], err));
+  for (size_t i = 0; i < work->count && !heads; i++) rs_batch_advance(work, work->cells[i]->weight);
+  for (size_t i = 0; i < work->count; i++) RS_TRY(rs_batch_done(work, work->cells[i], err));
   return RS_OK;
 }

@@ -57,106 +57,85 @@ size_t rs_weights_index(const rs_experiment *experiment, const rs_cell *cell) {
   return model * experiment->seed_count + (experiment->checkpoints[model].seeded ? 0 : cell->axis[RS_BY_SEED]);
 }
 
-/* ---- writing records --------------------------------------------------------------------------------------------- */
+/* ---- its record -------------------------------------------------------------------------------------------------- */
 
-static void put(rs_text *record, const void *data, size_t size) {
-  rs_text_add(record, data, size);
-}
+/* A record that is written to `out`, or (NULL) read. */
+typedef struct codec {
+  rs_text *out;
+  const uint8_t *data; /* (left,) */
+  size_t left;
+  bool bad; /* it is not of such a cell */
+  rs_err *err;
+} codec;
 
-static void put_count(rs_text *record, size_t count) {
-  uint64_t number = count;
-  put(record, &number, sizeof number);
-}
-
-static void put_numbers(rs_text *record, const double *numbers, size_t count) {
-  put(record, numbers, count * sizeof *numbers);
-}
-
-static void put_result(rs_text *record, const rs_metric_kind *kind, const rs_result *result) {
-  put_numbers(record, result->value, kind->scalar_count);
-  put_numbers(record, result->error, kind->scalar_count);
-  put_count(record, result->curve.columns);
-  put_count(record, result->curve.rows);
-  if (result->curve.rows > 0) put_numbers(record, result->curve.cells, result->curve.rows * result->curve.columns);
-}
-
-void rs_cell_record_write(const rs_experiment *experiment, const rs_cell_state *state, rs_text *record) {
-  const rs_cell_scores *scores = &state->scores;
-  const uint8_t flags[] = {(uint8_t)state->status, state->read, scores->f32, scores->f64};
-  const double numbers[] = {state->scale,  state->seconds,  scores->error,
-                            scores->pairs, scores->skipped, scores->skipped_weight};
-  size_t message = strlen(state->message);
-  put(record, flags, sizeof flags);
-  put_numbers(record, numbers, RS_COUNT(numbers));
-  put_count(record, message);
-  put(record, state->message, message);
-  put(record, state->arithmetic, sizeof state->arithmetic);
-  put_count(record, experiment->metrics.count);
-  for (size_t m = 0; m < experiment->metrics.count; m++)
-    put_result(record, experiment->metrics.items[m].metric, &state->results[m]);
-}
-
-/* ---- reading records --------------------------------------------------------------------------------------------- */
-
-/* What is left of a record. */
-typedef struct rest {
-  const uint8_t *data;
-  size_t length;
-} rest;
-
-static bool get(rest *r, void *out, size_t size) {
-  if (size > r->length) return false;
-  if (size > 0) memcpy(out, r->data, size);
-  r->data += size;
-  r->length -= size;
-  return true;
+static void pass(codec *r, void *data, size_t size) {
+  if (r->out != NULL) {
+    rs_text_add(r->out, data, size);
+  } else if (r->bad || size > r->left) {
+    r->bad = true;
+  } else if (size > 0) {
+    memcpy(data, r->data, size);
+    r->data += size;
+    r->left -= size;
+  }
 }
 
 /* A count that is at most `most`. */
-static bool get_count(rest *r, size_t most, size_t *count) {
-  uint64_t number;
-  if (!get(r, &number, sizeof number) || number > most) return false;
-  *count = (size_t)number;
-  return true;
+static void pass_count(codec *r, size_t *count, size_t most) {
+  uint64_t number = *count;
+  pass(r, &number, sizeof number);
+  r->bad |= number > most;
+  if (r->out == NULL) *count = r->bad ? 0 : (size_t)number;
 }
 
-static bool get_result(rest *r, const rs_metric_kind *kind, rs_result *result, rs_err *err) {
+static void pass_result(codec *r, const rs_metric_kind *kind, rs_result *result) {
   double row[64];
-  size_t columns, rows = 0, width = result->curve.columns;
-  bool fine = get(r, result->value, kind->scalar_count * sizeof(double)) &&
-              get(r, result->error, kind->scalar_count * sizeof(double)) && get_count(r, RS_COUNT(row), &columns) &&
-              get_count(r, r->length / sizeof(double), &rows) && (rows == 0 || columns == width);
-  for (size_t i = 0; i < rows && fine; i++)
-    fine = get(r, row, columns * sizeof(double)) && rs_curve_add(&result->curve, row, err) == RS_OK;
-  return fine;
+  size_t width = result->curve.columns, columns = width, rows = result->curve.rows;
+  pass(r, result->value, kind->scalar_count * sizeof *row);
+  pass(r, result->error, kind->scalar_count * sizeof *row);
+  pass_count(r, &columns, r->out != NULL ? columns : RS_COUNT(row));
+  pass_count(r, &rows, r->out != NULL ? rows : r->left / sizeof *row);
+  r->bad |= rows > 0 && columns != width;
+  if (r->out != NULL && rows > 0) pass(r, result->curve.cells, rows * columns * sizeof *row);
+  for (size_t i = 0; i < rows && r->out == NULL && !r->bad; i++) {
+    pass(r, row, columns * sizeof *row);
+    r->bad |= rs_curve_add(&result->curve, row, r->err) != RS_OK;
+  }
 }
 
-static bool get_state(rest *r, const rs_experiment *experiment, rs_cell_state *state, rs_err *err) {
-  uint8_t flags[4];
-  double numbers[6];
-  size_t message, metrics;
-  if (!get(r, flags, sizeof flags) || !get(r, numbers, sizeof numbers) ||
-      !get_count(r, RS_CELL_MESSAGE - 1, &message) || !get(r, state->message, message) ||
-      !get(r, state->arithmetic, sizeof state->arithmetic) || !get_count(r, experiment->metrics.count, &metrics) ||
-      metrics != experiment->metrics.count)
-    return false;
-  state->message[message] = '\0';
-  state->arithmetic[sizeof state->arithmetic - 1] = '\0';
+static void pass_cell(codec *r, const rs_experiment *experiment, rs_cell_state *state) {
+  rs_cell_scores *scores = &state->scores;
+  uint8_t flags[] = {(uint8_t)state->status, state->read, scores->f32, scores->f64};
+  double *const numbers[] = {&state->scale,  &state->seconds,  &scores->error,
+                             &scores->pairs, &scores->skipped, &scores->skipped_weight};
+  size_t message = strlen(state->message), metrics = experiment->metrics.count;
+  pass(r, flags, sizeof flags);
+  for (size_t i = 0; i < RS_COUNT(numbers); i++) pass(r, numbers[i], sizeof(double));
+  pass_count(r, &message, RS_CELL_MESSAGE - 1);
+  pass(r, state->message, message);
+  pass(r, state->arithmetic, sizeof state->arithmetic);
+  pass_count(r, &metrics, metrics);
+  r->bad |= metrics != experiment->metrics.count;
+  for (size_t m = 0; m < metrics; m++) pass_result(r, experiment->metrics.items[m].metric, &state->results[m]);
+  if (r->out != NULL) return;
+  state->message[message] = state->arithmetic[sizeof state->arithmetic - 1] = '\0';
   state->status = (rs_status)flags[0];
   state->read = flags[1] != 0;
-  state->scale = numbers[0];
-  state->seconds = numbers[1];
-  state->scores = (rs_cell_scores){flags[2] != 0, flags[3] != 0, numbers[2], numbers[3], numbers[4], numbers[5]};
-  for (size_t m = 0; m < metrics; m++)
-    if (!get_result(r, experiment->metrics.items[m].metric, &state->results[m], err)) return false;
-  return r->length == 0;
+  scores->f32 = flags[2] != 0;
+  scores->f64 = flags[3] != 0;
 }
 
-rs_status rs_cell_record_read(const rs_experiment *experiment, const uint8_t *record, size_t length,
-                              rs_cell_state *state, rs_err *err) {
-  rest r = {record, length};
+void rs_cell_record_write(const rs_experiment *experiment, const rs_cell_state *state, rs_text *out) {
+  rs_cell_state copy = *state; /* what is written is only read */
+  pass_cell(&(codec){.out = out}, experiment, &copy);
+}
+
+rs_status rs_cell_record_read(const rs_experiment *experiment, const uint8_t *data, size_t length, rs_cell_state *state,
+                              rs_err *err) {
   rs_err why = {0};
-  if (get_state(&r, experiment, state, &why)) return RS_OK;
+  codec r = {.data = data, .left = length, .err = &why};
+  pass_cell(&r, experiment, state);
+  if (!r.bad && r.left == 0) return RS_OK;
   if (why.status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
   return rs_fail(err, RS_INPUT, "a record of the journal does not fit its cell (--fresh starts over without it)");
 }
@@ -334,4 +313,21 @@ bool rs_curve_file(const rs_experiment *experiment, size_t metric, char name[80]
   const rs_metric_kind *kind = experiment->metrics.items[metric].metric;
   snprintf(name, 80, "%.70s.csv", kind->kind.name);
   return kind->curve_count > 0;
+}
+
+double rs_curve_rows(const rs_experiment *experiment, const rs_cell *cell) {
+  const rs_model *model = &experiment->models[cell->axis[RS_BY_MODEL]];
+  size_t length = experiment->lengths[cell->axis[RS_BY_LENGTH]];
+  const rs_curve_in in = {.length = length,
+                          .pairs = model->head_dim / 2,
+                          .heads = model->heads,
+                          .width = model->heads * model->head_dim,
+                          .bins = rs_log_bins(length, experiment->bins_per_octave),
+                          .tokens = &experiment->tokens};
+  double rows = 0;
+  for (size_t m = 0; m < experiment->metrics.count; m++) {
+    const rs_variant *metric = &experiment->metrics.items[m];
+    if (metric->metric->curve_rows != NULL) rows += (double)metric->metric->curve_rows(metric->params, &in);
+  }
+  return rows;
 }

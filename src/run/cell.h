@@ -71,24 +71,6 @@ typedef struct rs_cell_state {
   rs_result *results;             /* one for each metric */
 } rs_cell_state;
 
-/* Cells of one model and one length are run together: they share encodings, queries and keys. There may be more of them
- * than are in memory at a time: a portion. */
-typedef struct rs_cell_batch {
-  const rs_experiment *experiment;
-  rs_cell_state **cells; /* of one model and length: the portion at hand */
-  size_t count;
-  size_t model, length; /* index of the model; tokens */
-  rs_text_model *texts; /* for sources with a checkpoint of their own */
-  /* Called with the share of the run's work that was just done, from any thread, several at once; may be NULL. */
-  void (*advance)(void *context, double work);
-  /* Called with each cell that is done, from any thread, several at once; may be NULL. What it fails with ends the run.
-   */
-  rs_status (*done)(void *context, const rs_cell_state *cell, rs_err *err);
-  bool (*stop)(void *context); /* whether to leave the portion as it is, RS_STOPPED; may be NULL */
-  void *context;
-  rs_team *team; /* whose members run the portion together, a cell that observes rows; NULL: this process alone */
-} rs_cell_batch;
-
 /* One cell, nothing done yet. Release with rs_cell_state_clear, also after a failure. */
 rs_status rs_cell_state_make(const rs_experiment *experiment, const rs_cell *cell, rs_cell_state *state, rs_err *err);
 void rs_cell_state_clear(const rs_experiment *experiment, rs_cell_state *state);
@@ -179,6 +161,9 @@ rs_status rs_columns_make(const rs_experiment *experiment, int metric, rs_out_co
 
 /* Whether metric number `metric` has a curve; its file name ("decay.csv") then stands in `name`. */
 bool rs_curve_file(const rs_experiment *experiment, size_t metric, char name[80]);
+
+/* Rows of all curves of a cell, at most. */
+double rs_curve_rows(const rs_experiment *experiment, const rs_cell *cell);
 
 /* ---- output ---------------------------------------------------------------------------------------------------- */
 

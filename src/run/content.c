@@ -16,7 +16,7 @@ static rs_source_in source_input(const rs_batch_work *work, const rs_content_uni
                         .head = u->head,
                         .heads = work->model->heads,
                         .head_dim = work->model->head_dim,
-                        .length = work->batch->length,
+                        .length = work->length,
                         .rotary_dim = work->model->rotary_dim,
                         .rope_theta = work->model->rope_theta,
                         .pair_layout = work->model->pair_layout,
@@ -49,7 +49,7 @@ rs_status rs_content_fill(const rs_batch_work *work, const rs_content_unit *u, r
   const rs_source_kind *kind = work->experiment->sources.items[u->source].source;
   rs_source_in in = source_input(work, u);
   rs_recipe rotated;
-  RS_TRY(rs_experiment_rotated(work->experiment, work->batch->model, u->source, &rotated, err));
+  RS_TRY(rs_experiment_rotated(work->experiment, work->model_number, u->source, &rotated, err));
   if (rotated.method != NULL) in.rotated = &rotated;
   rs_status status = rs_source_prepare(kind, &in, err);
   if (status == RS_OK) {
@@ -91,7 +91,7 @@ rs_attention_job rs_cell_job(const rs_batch_work *work, const rs_cell_state *cel
 }
 
 void rs_cell_show_content(const rs_batch_work *work, rs_cell_state *cell, const rs_content *content, size_t head) {
-  const rs_head_content shown = {head, work->query_count, work->batch->length, content->q, content->k};
+  const rs_head_content shown = {head, work->query_count, work->length, content->q, content->k};
   for (size_t m = 0; m < work->experiment->metrics.count; m++) {
     const rs_metric_kind *kind = work->experiment->metrics.items[m].metric;
     if (kind->content != NULL) kind->content(cell->states[m], &shown);
@@ -123,7 +123,7 @@ void rs_cell_show(const rs_batch_work *work, rs_cell_state *cell, const rs_obser
 /* Some thousands of rows at a time: however many queries there are, their rows take no more. */
 static rs_status observe_rows(const rs_batch_work *work, rs_cell_state *cell, rs_engine *engine,
                               const rs_attention_job *job, rs_err *err) {
-  rs_team *team = work->batch->team;
+  rs_team *team = work->team;
   RS_TRY(rs_team_agree(team, rs_engine_load(engine, job, err), err));
   for (size_t first = 0; first < job->query_count; first += RS_ROWS_AT_ONCE) {
     size_t count = job->query_count - first < RS_ROWS_AT_ONCE ? job->query_count - first : RS_ROWS_AT_ONCE;
@@ -145,8 +145,8 @@ rs_status rs_cell_observe(const rs_batch_work *work, rs_cell_state *cell, const 
 /* Every cell of one unit; the first that can be observed has the content made. */
 static void run_unit(const rs_batch_work *work, rs_content_unit u, rs_content *content) {
   bool ready = false;
-  for (size_t i = 0; i < work->batch->count && content->why.status == RS_OK && !rs_batch_stopped(work); i++) {
-    rs_cell_state *cell = work->batch->cells[i];
+  for (size_t i = 0; i < work->count && content->why.status == RS_OK && !rs_batch_stopped(work); i++) {
+    rs_cell_state *cell = work->cells[i];
     const size_t *axis = cell->cell.axis;
     if (axis[RS_BY_SOURCE] != u.source || axis[RS_BY_SEED] != u.seed || !rs_cell_has_head(cell, u.head)) continue;
     rs_err why = {0};
@@ -216,23 +216,22 @@ bool rs_is_small(double work, size_t dims) {
 
 /* How many threads take units of their own. */
 static size_t count_contents(const rs_batch_work *work) {
-  const rs_cell_batch *batch = work->batch;
   size_t units = work->unit_count, threads = rs_engine_threads();
   double most = 0;
-  for (size_t i = 0; i < batch->count; i++)
-    most = fmax(most, rs_cell_work(work->experiment, &batch->cells[i]->cell) / (double)batch->cells[i]->group.count);
-  if (!rs_is_small(most * (double)batch->count / (double)units, work->model->head_dim)) return 1;
+  for (size_t i = 0; i < work->count; i++)
+    most = fmax(most, rs_cell_work(work->experiment, &work->cells[i]->cell) / (double)work->cells[i]->group.count);
+  if (!rs_is_small(most * (double)work->count / (double)units, work->model->head_dim)) return 1;
   return units < threads ? units : threads;
 }
 
 rs_status rs_content_reserve(const rs_batch_work *work, rs_content *content, rs_err *err) {
   size_t row = work->model->head_dim * sizeof(double);
-  content->k = rs_arena_take(&content->arena, work->batch->length, row);
+  content->k = rs_arena_take(&content->arena, work->length, row);
   content->q = rs_arena_take(&content->arena, work->query_count, row);
   content->needles = rs_arena_take(&content->arena, work->query_count, row);
   content->needle_at = rs_arena_take(&content->arena, work->query_count, sizeof *content->needle_at);
   RS_TRY(rs_arena_check(&content->arena, err));
-  return rs_engine_create(work->batch->length, work->model->head_dim, most_views(work), &content->engine, err);
+  return rs_engine_create(work->length, work->model->head_dim, most_views(work), &content->engine, err);
 }
 
 rs_status rs_contents_make(const rs_batch_work *work, rs_contents *contents, rs_err *err) {
@@ -265,7 +264,7 @@ bool rs_cell_has_head(const rs_cell_state *cell, size_t head) {
   return false;
 }
 
-rs_metric_in rs_metric_input(const rs_batch_work *work, rs_cell_state *cell, size_t metric) {
+static rs_metric_in metric_input(const rs_batch_work *work, rs_cell_state *cell, size_t metric) {
   cell->encoding = rs_encoding_of_head(work->encodings[rs_cell_method(cell)], cell->group.heads[0]);
   return (rs_metric_in){.encoding = &cell->encoding,
                         .params = work->experiment->metrics.items[metric].params,
@@ -277,25 +276,25 @@ rs_metric_in rs_metric_input(const rs_batch_work *work, rs_cell_state *cell, siz
 }
 
 void rs_batch_advance(const rs_batch_work *work, double done) {
-  if (work->batch->advance != NULL) work->batch->advance(work->batch->context, done);
+  if (work->advance != NULL) work->advance(work->context, done);
 }
 
 void rs_batch_fail(const rs_batch_work *work, const rs_err *why) {
-  for (size_t i = 0; i < work->batch->count; i++) rs_cell_fail(work->batch->cells[i], why);
+  for (size_t i = 0; i < work->count; i++) rs_cell_fail(work->cells[i], why);
 }
 
 bool rs_batch_stopped(const rs_batch_work *work) {
-  return work->batch->stop != NULL && work->batch->stop(work->batch->context);
+  return work->stop != NULL && work->stop(work->context);
 }
 
 void rs_cell_agree(const rs_batch_work *work, rs_cell_state *cell) {
   rs_err why = {0};
-  if (rs_team_agree(work->batch->team, cell->status, &why) != RS_OK) rs_cell_fail(cell, &why);
+  if (rs_team_agree(work->team, cell->status, &why) != RS_OK) rs_cell_fail(cell, &why);
 }
 
 rs_status rs_batch_done(const rs_batch_work *work, rs_cell_state *cell, rs_err *err) {
-  if (cell->handed_over || work->batch->done == NULL) return RS_OK;
-  rs_status status = work->batch->done(work->batch->context, cell, err);
+  if (cell->handed_over || work->done == NULL) return RS_OK;
+  rs_status status = work->done(work->context, cell, err);
   cell->handed_over = true;
   return status;
 }
@@ -304,7 +303,7 @@ rs_status rs_batch_done(const rs_batch_work *work, rs_cell_state *cell, rs_err *
 
 rs_status rs_batch_work_make(rs_batch_work *work, rs_err *err) {
   const rs_experiment *experiment = work->experiment;
-  size_t length = work->batch->length;
+  size_t length = work->length;
   work->needs = rs_experiment_needs(experiment);
   work->encodings = rs_arena_take(&work->arena, experiment->methods.count, sizeof *work->encodings);
   work->projections = rs_arena_take(&work->arena, experiment->methods.count, sizeof *work->projections);
@@ -327,11 +326,11 @@ void rs_batch_work_clear(rs_batch_work *work) {
 /* ---- metrics of rows --------------------------------------------------------------------------------------------- */
 
 void rs_batch_begin_rows(const rs_batch_work *work) {
-  for (size_t i = 0; i < work->batch->count; i++) {
-    rs_cell_state *cell = work->batch->cells[i];
+  for (size_t i = 0; i < work->count; i++) {
+    rs_cell_state *cell = work->cells[i];
     for (size_t m = 0; m < work->experiment->metrics.count && cell->status == RS_OK; m++) {
       const rs_metric_kind *kind = work->experiment->metrics.items[m].metric;
-      rs_metric_in in = rs_metric_input(work, cell, m);
+      rs_metric_in in = metric_input(work, cell, m);
       rs_err why = {0};
       if (rs_metric_observes(kind) && kind->prepare(&in, &cell->states[m], &why) != RS_OK) rs_cell_fail(cell, &why);
     }
@@ -339,7 +338,7 @@ void rs_batch_begin_rows(const rs_batch_work *work) {
 }
 
 void rs_metric_finish(const rs_batch_work *work, rs_cell_state *cell, size_t metric) {
-  rs_metric_in in = rs_metric_input(work, cell, metric);
+  rs_metric_in in = metric_input(work, cell, metric);
   rs_err why = {0};
   const rs_metric_kind *kind = work->experiment->metrics.items[metric].metric;
   if (kind->finish(&in, cell->states[metric], &cell->results[metric], &why) != RS_OK)
@@ -347,9 +346,9 @@ void rs_metric_finish(const rs_batch_work *work, rs_cell_state *cell, size_t met
 }
 
 void rs_batch_finish_rows(const rs_batch_work *work) {
-  for (size_t i = 0; i < work->batch->count; i++)
+  for (size_t i = 0; i < work->count; i++)
     for (size_t m = 0; m < work->experiment->metrics.count; m++) {
-      rs_cell_state *cell = work->batch->cells[i];
+      rs_cell_state *cell = work->cells[i];
       if (cell->status == RS_OK && cell->states[m] != NULL) rs_metric_finish(work, cell, m);
     }
 }

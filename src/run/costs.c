@@ -463,29 +463,12 @@ void rs_costs_clear(rs_costs *costs) {
   rs_arena_clear(&costs->arena);
 }
 
-static double curve_rows(const rs_experiment *experiment, const rs_cell *cell) {
-  const rs_model *model = &experiment->models[cell->axis[RS_BY_MODEL]];
-  size_t length = length_of(experiment, cell);
-  const rs_curve_in in = {.length = length,
-                          .pairs = model->head_dim / 2,
-                          .heads = model->heads,
-                          .width = model->heads * model->head_dim,
-                          .bins = rs_log_bins(length, experiment->bins_per_octave),
-                          .tokens = &experiment->tokens};
-  double rows = 0;
-  for (size_t m = 0; m < experiment->metrics.count; m++) {
-    const rs_variant *metric = &experiment->metrics.items[m];
-    if (metric->metric->curve_rows != NULL) rows += (double)metric->metric->curve_rows(metric->params, &in);
-  }
-  return rows;
-}
-
 static void sum_up(const rs_costs *costs, rs_plan *plan) {
   bool trained = costs->experiment->checkpoints != NULL;
   plan->reading_flops = costs->passes;
   for (size_t i = 0; i < costs->count; i++) {
     const rs_cell_cost *cost = &costs->items[i];
-    plan->curve_rows += curve_rows(costs->experiment, &costs->cells[i]);
+    plan->curve_rows += rs_curve_rows(costs->experiment, &costs->cells[i]);
     plan->score_flops += row_flops(costs->experiment, &costs->cells[i]);
     plan->flops += cost->own + cost->made + cost->tuned;
     if (trained) plan->reading_flops += cost->own, plan->training_flops += cost->made + cost->tuned;

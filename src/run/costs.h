@@ -86,6 +86,12 @@ void rs_units_clear(rs_units *units);
  * least `least`, or every cell is one. RS_MEMORY. */
 rs_status rs_units_split(rs_units *units, double most, size_t least, rs_err *err);
 
+/* The units of these cells as they are dealt among so many: at least one for each, the largest first, and none with
+ * more than its part, of simulated heads more than one of `parts` of that, unless what its cells share is then made
+ * again for little. As rs_units_make. */
+rs_status rs_units_cut(const rs_experiment *experiment, const rs_cell *cells, size_t count, size_t among, size_t parts,
+                       rs_units *units, rs_err *err);
+
 /* ---- schedule ---------------------------------------------------------------------------------------------------- */
 
 /* In which order the cells of a sweep are handed to ranks that ask for more: portions of units, those first that take

@@ -76,8 +76,8 @@ rs_status rs_cells_sort(const rs_experiment *experiment, const rs_cell *cells, s
 
 /* A cell's rank is the number of those before it that it shares with: model, length, method, heads, and the seed where
  * it counts. */
-rs_status rs_cell_roles_make(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_cell_role *roles,
-                             rs_err *err) {
+static rs_status make_roles(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_cell_role *roles,
+                            rs_err *err) {
   bool trained = experiment->checkpoints != NULL;
   rs_arena arena = {0};
   cell_place *places = rs_arena_take(&arena, count, sizeof *places);
@@ -230,29 +230,7 @@ static rs_status digest_checkpoint(const rs_experiment *experiment, const rs_cel
   return RS_OK;
 }
 
-/* ---- making keys --------------------------------------------------------------------------------------------------
- */
-
-/* Digests of parts, by model, method and source, and of checkpoints, by model and seed. */
-typedef struct digests {
-  rs_arena arena; /* of the lists here */
-  const rs_experiment *experiment;
-  const char *isa;
-  rs_cell_key *parts, *checkpoints;
-} digests;
-
-static size_t source_count(const rs_experiment *experiment) {
-  return experiment->sources.count > 0 ? experiment->sources.count : 1;
-}
-
-static rs_status digests_make(const rs_experiment *experiment, const char *isa, digests *d, rs_err *err) {
-  size_t parts = experiment->model_count * experiment->methods.count * source_count(experiment);
-  size_t checkpoints = experiment->checkpoints != NULL ? experiment->model_count * experiment->seed_count : 1;
-  *d = (digests){.experiment = experiment, .isa = isa};
-  d->parts = rs_arena_take(&d->arena, parts, sizeof *d->parts);
-  d->checkpoints = rs_arena_take(&d->arena, checkpoints, sizeof *d->checkpoints);
-  return rs_arena_check(&d->arena, err);
-}
+/* ---- making keys ------------------------------------------------------------------------------------------------- */
 
 /* Zeros where a digest is not made yet. */
 static bool is_made(const rs_cell_key *key) {
@@ -260,45 +238,46 @@ static bool is_made(const rs_cell_key *key) {
   return memcmp(key, &none, sizeof none) != 0;
 }
 
-static rs_status find_parts(digests *d, const rs_cell *cell, rs_cell_key **key, rs_err *err) {
-  const size_t *axis = cell->axis;
-  size_t sources = source_count(d->experiment), source = d->experiment->sources.count > 0 ? axis[RS_BY_SOURCE] : 0;
-  *key = &d->parts[(axis[RS_BY_MODEL] * d->experiment->methods.count + axis[RS_BY_METHOD]) * sources + source];
-  return is_made(*key) ? RS_OK : digest_parts(d->experiment, d->isa, cell, *key, err);
-}
-
-/* Zeros where heads are simulated. */
-static rs_status find_checkpoint(digests *d, const rs_cell *cell, rs_cell_key **key, rs_err *err) {
-  *key = d->checkpoints;
-  if (d->experiment->checkpoints == NULL) return RS_OK;
-  *key += cell->axis[RS_BY_MODEL] * d->experiment->seed_count + cell->axis[RS_BY_SEED];
-  return is_made(*key) ? RS_OK : digest_checkpoint(d->experiment, cell, *key, err);
-}
-
-static rs_status make_key(digests *d, const rs_cell *cell, const rs_cell_role *role, rs_cell_key *key, rs_err *err) {
-  const rs_experiment *experiment = d->experiment;
-  rs_cell_key *parts, *checkpoint;
+/* Digests of parts, by model, method and source, and of checkpoints, by model and seed (zeros where heads are
+ * simulated), are made once for all cells. */
+static rs_status make_key(rs_ledger *ledger, size_t cell, rs_cell_key *parts, rs_cell_key *checkpoints, rs_err *err) {
+  const rs_experiment *experiment = ledger->experiment;
+  const rs_cell *c = &ledger->cells[cell];
+  const rs_cell_role *role = &ledger->roles[cell];
+  size_t sources = experiment->sources.count > 0 ? experiment->sources.count : 1;
   rs_head_group group;
-  RS_TRY(find_parts(d, cell, &parts, err));
-  RS_TRY(find_checkpoint(d, cell, &checkpoint, err));
-  RS_TRY(rs_experiment_heads(experiment, cell, &group, err));
-  const uint64_t numbers[] = {experiment->lengths[cell->axis[RS_BY_LENGTH]], experiment->seeds[cell->axis[RS_BY_SEED]],
+  parts += (c->axis[RS_BY_MODEL] * experiment->methods.count + c->axis[RS_BY_METHOD]) * sources + c->axis[RS_BY_SOURCE];
+  if (!is_made(parts)) RS_TRY(digest_parts(experiment, ledger->isa, c, parts, err));
+  if (experiment->checkpoints != NULL) checkpoints += rs_weights_index(experiment, c);
+  if (experiment->checkpoints != NULL && !is_made(checkpoints))
+    RS_TRY(digest_checkpoint(experiment, c, checkpoints, err));
+  RS_TRY(rs_experiment_heads(experiment, c, &group, err));
+  const uint64_t numbers[] = {experiment->lengths[c->axis[RS_BY_LENGTH]], experiment->seeds[c->axis[RS_BY_SEED]],
                               role->tables, role->draws, role->rank};
   rs_sha256_digest((const rs_bytes[]){{parts, sizeof *parts},
-                                      {checkpoint, sizeof *checkpoint},
+                                      {checkpoints, sizeof *checkpoints},
                                       {numbers, sizeof numbers},
                                       {group.heads, group.count * sizeof *group.heads}},
-                   4, key->bytes);
+                   4, ledger->keys[cell].bytes);
   rs_head_group_clear(&group);
   return RS_OK;
 }
 
-rs_status rs_cell_keys_make(const rs_experiment *experiment, const char *isa, const rs_cell *cells,
-                            const rs_cell_role *roles, size_t count, rs_cell_key *keys, rs_err *err) {
-  digests d;
-  rs_status status = digests_make(experiment, isa, &d, err);
-  for (size_t i = 0; i < count && status == RS_OK; i++) status = make_key(&d, &cells[i], &roles[i], &keys[i], err);
-  rs_arena_clear(&d.arena);
+/* The keys of all cells as the instruction set computes them: the SHA-256 of the config of the cell alone with every
+ * default, names and labels left out; of the versions of program, record and all kinds that take part, that instruction
+ * set, the bytes of files that are read, the fingerprints of checkpoints, and its role. RS_IO where a checkpoint cannot
+ * be read, RS_MEMORY. */
+static rs_status make_keys(rs_ledger *ledger, rs_err *err) {
+  const rs_experiment *experiment = ledger->experiment;
+  size_t sources = experiment->sources.count > 0 ? experiment->sources.count : 1;
+  rs_arena arena = {0};
+  rs_cell_key *parts =
+      rs_arena_take(&arena, experiment->model_count * experiment->methods.count * sources, sizeof *parts);
+  rs_cell_key *checkpoints =
+      rs_arena_take(&arena, experiment->model_count * experiment->seed_count, sizeof *checkpoints);
+  rs_status status = rs_arena_check(&arena, err);
+  for (size_t i = 0; i < ledger->count && status == RS_OK; i++) status = make_key(ledger, i, parts, checkpoints, err);
+  rs_arena_clear(&arena);
   return status;
 }
 
@@ -359,8 +338,8 @@ rs_status rs_ledger_make(const rs_experiment *experiment, const char *isa, rs_le
   ledger->weights = rs_arena_take(arena, count, sizeof *ledger->weights);
   ledger->by_key = rs_arena_take(arena, count, sizeof *ledger->by_key);
   RS_TRY(rs_arena_check(arena, err));
-  RS_TRY(rs_cell_roles_make(experiment, ledger->cells, count, ledger->roles, err));
-  RS_TRY(rs_cell_keys_make(experiment, isa, ledger->cells, ledger->roles, count, ledger->keys, err));
+  RS_TRY(make_roles(experiment, ledger->cells, count, ledger->roles, err));
+  RS_TRY(make_keys(ledger, err));
   for (size_t i = 0; i < count; i++) ledger->by_key[i] = i;
   qsort_r(ledger->by_key, count, sizeof *ledger->by_key, compare_keys, ledger->keys);
   return RS_OK;

@@ -104,7 +104,6 @@ typedef struct layer_run {
   const rs_model_rows *rows;
   bool of_model;
   size_t layer, sequences;
-  rs_cell_batch batch;
   rs_batch_work work;
   job *jobs;
   size_t job_count;
@@ -211,8 +210,8 @@ static void observe_sequences(layer_run *run) {
 /* How many threads take sequences of their own: all where a sequence is soon done. */
 static size_t count_lanes(const layer_run *run) {
   double most = 0;
-  for (size_t i = 0; i < run->batch.count; i++) {
-    double work = rs_cell_work(run->rows->experiment, &run->batch.cells[i]->cell);
+  for (size_t i = 0; i < run->work.count; i++) {
+    double work = rs_cell_work(run->rows->experiment, &run->work.cells[i]->cell);
     most = work > most ? work : most;
   }
   if (!run->of_model || !rs_is_small(most, run->work.model->head_dim)) return 1;
@@ -230,12 +229,12 @@ static rs_status make_lane(layer_run *run, lane *thread, rs_err *err) {
 
 static rs_status list_jobs(layer_run *run, rs_err *err) {
   size_t count = 0;
-  for (size_t i = 0; i < run->batch.count; i++) count += run->batch.cells[i]->group.count;
+  for (size_t i = 0; i < run->work.count; i++) count += run->work.cells[i]->group.count;
   run->jobs = rs_arena_take(&run->arena, count, sizeof *run->jobs);
   RS_TRY(rs_arena_check(&run->arena, err));
-  for (size_t i = 0; i < run->batch.count; i++)
-    for (size_t h = 0; h < run->batch.cells[i]->group.count; h++)
-      run->jobs[run->job_count++] = (job){run->batch.cells[i], run->batch.cells[i]->group.heads[h]};
+  for (size_t i = 0; i < run->work.count; i++)
+    for (size_t h = 0; h < run->work.cells[i]->group.count; h++)
+      run->jobs[run->job_count++] = (job){run->work.cells[i], run->work.cells[i]->group.heads[h]};
   return RS_OK;
 }
 
@@ -243,13 +242,10 @@ static rs_status make_room(layer_run *run, rs_err *err) {
   const rs_model_rows *rows = run->rows;
   const rs_block *block = &rows->transformer->shape.decoder.blocks[run->layer];
   const rs_encoding *encoding = rs_context_block_encoding(rows->context, run->layer);
-  run->work = (rs_batch_work){.batch = &run->batch,
-                              .experiment = rows->experiment,
-                              .model = &rows->experiment->models[run->batch.model],
-                              .mask = block->mask,
-                              .tokens = &encoding->tokens};
+  run->work.mask = block->mask;
+  run->work.tokens = &encoding->tokens;
   RS_TRY(rs_batch_work_make(&run->work, err));
-  run->work.encodings[rs_cell_method(run->batch.cells[0])] = (rs_encoding *)encoding; /* only read */
+  run->work.encodings[rs_cell_method(run->work.cells[0])] = (rs_encoding *)encoding; /* only read */
   RS_TRY(list_jobs(run, err));
   size_t count = count_lanes(run);
   run->lanes = rs_arena_take(&run->arena, count, sizeof *run->lanes);
@@ -267,7 +263,7 @@ static void observe_layer(layer_run *run) {
   rs_err why = {0};
   rs_status status = rs_block_check(&rows->transformer->shape, run->layer, &why);
   if (status == RS_OK) {
-    run->batch.length = rs_context_block_encoding(rows->context, run->layer)->length;
+    run->work.length = rs_context_block_encoding(rows->context, run->layer)->length;
     status = make_room(run, &why);
   }
   if (status == RS_OK) {
@@ -275,9 +271,9 @@ static void observe_layer(layer_run *run) {
     observe_sequences(run);
     rs_batch_finish_rows(&run->work);
   }
-  for (size_t i = 0; i < run->batch.count; i++) {
-    if (status != RS_OK) rs_cell_fail(run->batch.cells[i], &why);
-    run->batch.cells[i]->seconds += (rs_seconds() - start) / (double)run->batch.count;
+  for (size_t i = 0; i < run->work.count; i++) {
+    if (status != RS_OK) rs_cell_fail(run->work.cells[i], &why);
+    run->work.cells[i]->seconds += (rs_seconds() - start) / (double)run->work.count;
   }
 }
 
@@ -296,17 +292,19 @@ static rs_status observe_with(const rs_model_rows *rows, size_t first, rs_err *e
   (void)rows->task->kind->shape(rows->task->state, rows->length, &shape,
                                 NULL); /* the task has had the length already */
   if (run.of_model) run.sequences = rs_example_count(&shape, rows->experiment->sequences); /* as readings have */
-  run.batch = (rs_cell_batch){.experiment = rows->experiment, .model = rows->cells[first]->cell.axis[RS_BY_MODEL]};
-  run.batch.cells = rs_arena_take(&run.arena, rows->count, sizeof(rs_cell_state *));
+  size_t model = rows->cells[first]->cell.axis[RS_BY_MODEL];
+  run.work =
+      (rs_batch_work){.experiment = rows->experiment, .model_number = model, .model = &rows->experiment->models[model]};
+  run.work.cells = rs_arena_take(&run.arena, rows->count, sizeof(rs_cell_state *));
   RS_TRY(rs_arena_check(&run.arena, err));
   for (size_t i = first; i < rows->count; i++)
-    if (same_layer(rows, first, i)) run.batch.cells[run.batch.count++] = rows->cells[i];
+    if (same_layer(rows, first, i)) run.work.cells[run.work.count++] = rows->cells[i];
   observe_layer(&run);
   for (size_t i = 0; i < run.lane_count; i++) {
     rs_block_reader_free(run.lanes[i].reader);
     rs_content_clear(&run.lanes[i].content);
   }
-  if (run.work.experiment != NULL) rs_batch_work_clear(&run.work);
+  rs_batch_work_clear(&run.work);
   rs_arena_clear(&run.arena);
   return RS_OK;
 }

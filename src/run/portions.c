@@ -23,8 +23,7 @@ struct rs_portions {
   bool together;         /* all are soon done: they make one portion and share their content, projections too */
   rs_cell_state *states; /* (MOST_CELLS,) */
   rs_text_model texts;
-  rs_cell_batch batch; /* of the model and length that were run last, where it is open */
-  rs_batch_work work;
+  rs_batch_work work; /* of the model and length that were run last, where it is open */
   bool open;
   rs_team *team;           /* NULL: alone */
   pthread_mutex_t telling; /* held while the watch is told: it may run another sweep meanwhile, or wait for one */
@@ -103,8 +102,8 @@ static rs_status run_portion(rs_portions *p, size_t first, size_t size, rs_err *
     status = rs_ledger_state(p->ledger, p->order[first + made], &p->states[made], err);
     p->cells[made] = &p->states[made];
   }
-  p->batch.count = size;
-  p->batch.team = p->team;
+  p->work.count = size;
+  p->work.team = p->team;
   if (status == RS_OK) status = rs_batch_portion(&p->work, err);
   for (size_t i = 0; i < made; i++) rs_cell_state_clear(experiment, &p->states[i]);
   rs_err late = {0}; /* what is recorded is kept, however the portion ended */
@@ -130,18 +129,19 @@ static void close_batch(rs_portions *p) {
 }
 
 static rs_status open_batch(rs_portions *p, rs_err *err) {
-  if (p->open && p->batch.model == p->model && p->batch.length == p->length) return RS_OK;
+  if (p->open && p->work.model_number == p->model && p->work.length == p->length) return RS_OK;
   close_batch(p);
-  p->batch = (rs_cell_batch){.experiment = p->ledger->experiment,
-                             .cells = p->cells,
-                             .model = p->model,
-                             .length = p->length,
-                             .texts = &p->texts,
-                             .advance = advance,
-                             .done = record,
-                             .stop = stop,
-                             .context = p};
-  rs_status status = rs_batch_open(&p->work, &p->batch, count_groups(p), err);
+  p->work = (rs_batch_work){.experiment = p->ledger->experiment,
+                            .cells = p->cells,
+                            .model_number = p->model,
+                            .length = p->length,
+                            .groups = count_groups(p),
+                            .texts = &p->texts,
+                            .advance = advance,
+                            .done = record,
+                            .stop = stop,
+                            .context = p};
+  rs_status status = rs_batch_open(&p->work, err);
   p->open = true;
   if (status != RS_OK) close_batch(p);
   return status;

@@ -87,6 +87,15 @@ static int by_cost(const void *a, const void *b) {
   return (x->first > y->first) - (x->first < y->first);
 }
 
+rs_status rs_units_cut(const rs_experiment *experiment, const rs_cell *cells, size_t count, size_t among, size_t parts,
+                       rs_units *units, rs_err *err) {
+  RS_TRY(rs_units_make(experiment, cells, count, units, err));
+  double pieces = (double)(among * (units->trained ? 1 : parts)); /* a training is to be done once */
+  RS_TRY(rs_units_split(units, units->total / pieces, among, err));
+  qsort(units->items, units->count, sizeof *units->items, by_cost);
+  return RS_OK;
+}
+
 /* Whether the shard has a part of what unit number `index` is a part of, among those dealt before it. */
 static bool has_part(const rs_units *units, size_t index, const size_t *of_cell, size_t shard) {
   for (size_t u = 0; u < index; u++)
@@ -95,11 +104,10 @@ static bool has_part(const rs_units *units, size_t index, const size_t *of_cell,
   return false;
 }
 
-/* The largest first, each to the shard that has the least. A part costs what is made for all parts, too, but once in a
+/* Each to the shard that has the least. A part costs what is made for all parts, too, but once in a
  * shard. */
 static void deal(const rs_units *units, size_t shards, size_t *of_cell, double *costs) {
   memset(costs, 0, shards * sizeof *costs);
-  qsort(units->items, units->count, sizeof *units->items, by_cost);
   for (size_t u = 0; u < units->count; u++) {
     const rs_unit *unit = &units->items[u];
     size_t shard = 0;
@@ -111,11 +119,9 @@ static void deal(const rs_units *units, size_t shards, size_t *of_cell, double *
   }
 }
 
-/* A unit is split where its cells take more than a shard's part, over this. A training is to be done once. */
-enum { PARTS_SIMULATED = 4, PARTS_TRAINED = 1 };
-
 rs_status rs_shards_assign(const rs_experiment *experiment, size_t shards, size_t *of_cell, size_t count, double *costs,
                            rs_err *err) {
+  enum { PARTS = 4 };
   rs_cell *cells;
   rs_units units = {0};
   size_t there;
@@ -124,9 +130,7 @@ rs_status rs_shards_assign(const rs_experiment *experiment, size_t shards, size_
   if (status == RS_OK && shards > count)
     status = rs_fail(err, RS_INPUT, "%zu shards are too many: the config has %zu cell%s", shards, count,
                      count == 1 ? "" : "s");
-  if (status == RS_OK) status = rs_units_make(experiment, cells, count, &units, err);
-  double parts = (double)(shards * (units.trained ? PARTS_TRAINED : PARTS_SIMULATED));
-  if (status == RS_OK) status = rs_units_split(&units, units.total / parts, shards, err);
+  if (status == RS_OK) status = rs_units_cut(experiment, cells, count, shards, PARTS, &units, err);
   if (status == RS_OK) deal(&units, shards, of_cell, costs);
   rs_units_clear(&units);
   free(cells);

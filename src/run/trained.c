@@ -196,16 +196,6 @@ static bool note_step(void *context, const rs_training_report *report) {
   return wanted;
 }
 
-static void note_begin(void *context) {
-  const rs_training_watch *user = ((const training_watch *)context)->run->watch->training;
-  if (user != NULL && user->begin != NULL) user->begin(user->context);
-}
-
-static void note_end(void *context) {
-  const rs_training_watch *user = ((const training_watch *)context)->run->watch->training;
-  if (user != NULL && user->end != NULL) user->end(user->context);
-}
-
 static void note_wait(void *context, const char *folder) {
   const rs_training_watch *user = ((const training_watch *)context)->run->watch->training;
   if (user != NULL && user->wait != NULL) user->wait(user->context, folder);
@@ -265,9 +255,7 @@ static rs_status obtain(trained_run *run, size_t first, rs_team *team, char *ari
   training_watch context = {.run = run, .cost = &run->costs.models[cell->axis[RS_BY_MODEL]]};
   const rs_training_watch *user = run->watch->training;
   const rs_training_watch watch = {.wait = note_wait,
-                                   .begin = note_begin,
                                    .step = note_step,
-                                   .end = note_end,
                                    .ready = note_ready,
                                    .context = &context,
                                    .save_interval = user != NULL ? user->save_interval : 0};

@@ -14,11 +14,25 @@ typedef struct rs_known_tables {
   double *value; /* (metrics, RS_METRIC_SCALARS) */
 } rs_known_tables;
 
-/* What the cells of a batch share. */
+/* Cells of one model and one length are run together: they share encodings, queries and keys. There may be more of them
+ * than are in memory at a time: a portion. Whoever runs them says what stands before `arena`. */
 typedef struct rs_batch_work {
-  rs_arena arena; /* of the lists here but for edges, queries and units */
-  const rs_cell_batch *batch;
   const rs_experiment *experiment;
+  rs_cell_state **cells; /* (count,) the portion at hand; borrowed */
+  size_t count;
+  size_t model_number, length; /* index of the model; tokens */
+  size_t groups;               /* of heads, that a cell of the batch has at most */
+  rs_text_model *texts;        /* for sources with a checkpoint of their own */
+  /* Called with the share of the run's work that was just done, from any thread, several at once; may be NULL. */
+  void (*advance)(void *context, double work);
+  /* Called with each cell that is done, from any thread, several at once; may be NULL. What it fails with ends the run.
+   */
+  rs_status (*done)(void *context, const rs_cell_state *cell, rs_err *err);
+  bool (*stop)(void *context); /* whether to leave the portion as it is, RS_STOPPED; may be NULL */
+  void *context;
+  rs_team *team; /* whose members run the portion together, a cell that observes rows; NULL: this process alone */
+
+  rs_arena arena; /* of the lists here but for edges, queries and units */
   const rs_model *model;
   rs_encoding **encodings;     /* one for each method; NULL where undefined or unused */
   rs_projection **projections; /* one for each method, of the head at hand */
@@ -32,9 +46,8 @@ typedef struct rs_batch_work {
   rs_err why;                    /* what kept all this from being made */
   size_t *units, unit_count;     /* of the portion: source * seeds + seed, each once */
   rs_known_tables *known;        /* (methods, groups) */
-  size_t groups;
-  rs_text_rows rows; /* of the source that handed on rows last, */
-  size_t rows_of;    /* its number from 1; 0: none has */
+  rs_text_rows rows;             /* of the source that handed on rows last, */
+  size_t rows_of;                /* its number from 1; 0: none has */
 } rs_batch_work;
 
 /* Index of the cell's method. */
@@ -58,15 +71,12 @@ void rs_batch_work_clear(rs_batch_work *work);
 void rs_batch_begin_rows(const rs_batch_work *work);
 void rs_batch_finish_rows(const rs_batch_work *work);
 
-/* What metric number `metric` reads of a cell. */
-rs_metric_in rs_metric_input(const rs_batch_work *work, rs_cell_state *cell, size_t metric);
-
-/* What that metric comes to. One that fails fails its cell. */
+/* What metric number `metric` comes to. One that fails fails its cell. */
 void rs_metric_finish(const rs_batch_work *work, rs_cell_state *cell, size_t metric);
 
-/* What the portions of a batch share, whose cells have at most so many groups of heads. What cannot be made fails the
- * cells of each portion. Close it in any case. RS_MEMORY. */
-rs_status rs_batch_open(rs_batch_work *work, const rs_cell_batch *batch, size_t groups, rs_err *err);
+/* Makes what the portions of a batch share. What cannot be made fails the cells of each portion. Close it in any case.
+ * RS_MEMORY. */
+rs_status rs_batch_open(rs_batch_work *work, rs_err *err);
 void rs_batch_close(rs_batch_work *work);
 
 /* Runs the cells that stand in the batch now, and hands each over: status, scale and results of each. What is

@@ -205,47 +205,57 @@ static rs_status plan_folder_tuning(const rs_experiment *experiment, size_t mode
   return follow(p, p->origin, err);
 }
 
-/* That of what `first` gives (NULL: of a folder's model), which is known before that is trained. */
-static rs_status plan_tuning(const rs_experiment *experiment, size_t model, uint64_t seed, const plan *first, plan *p,
-                             rs_err *err) {
+/* What it takes to make a checkpoint: the training of a model that is in no folder, and its tuning, if any. */
+typedef struct plans {
+  plan training, tuning;
+  bool trained, tuned;
+} plans;
+
+static void plans_clear(plans *p) {
+  plan_clear(&p->training);
+  plan_clear(&p->tuning);
+}
+
+/* A tuning is known by what it goes on from before that is trained. Clear the plans in any case. */
+static rs_status plans_make(const rs_experiment *experiment, size_t model, uint64_t seed, plans *p, rs_err *err) {
+  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
+  const rs_trained *first = &p->training.trained;
   rs_transformer *begun = NULL;
-  if (first == NULL) return plan_folder_tuning(experiment, model, seed, p, err);
-  RS_TRY(plan_make(experiment, model, seed, true, p, err));
-  p->trained.drawn = drawn_after(&first->trained);
-  RS_TRY(rs_trained_fingerprint(&first->trained, p->trained.origin, err));
-  RS_TRY(rs_trained_create(&first->trained, true, &begun, err));
-  rs_status status = follow(p, begun, err);
+  *p = (plans){.trained = checkpoint->folder == NULL, .tuned = checkpoint->tuned};
+  if (p->trained) RS_TRY(plan_make(experiment, model, seed, false, &p->training, err));
+  if (!p->tuned) return RS_OK;
+  if (!p->trained) return plan_folder_tuning(experiment, model, seed, &p->tuning, err);
+  RS_TRY(plan_make(experiment, model, seed, true, &p->tuning, err));
+  p->tuning.trained.drawn = drawn_after(first);
+  RS_TRY(rs_trained_fingerprint(first, p->tuning.trained.origin, err));
+  RS_TRY(rs_trained_create(first, true, &begun, err));
+  rs_status status = follow(&p->tuning, begun, err);
   rs_transformer_free(begun);
   return status;
 }
 
 /* The model before it is tuned has a folder of its own, which all that are tuned from it share; where the tuned one is
  * there, nobody asks for it. */
-static rs_status tune(const rs_experiment *experiment, size_t model, uint64_t seed, const plan *first,
-                      const rs_checkpoint_place *place, rs_transformer **transformer, rs_err *err) {
-  plan p = {0};
-  const rs_training_job job = {.trained = &p.trained, .checkpoints = place->folder, .watch = place->watch};
-  rs_status status = plan_tuning(experiment, model, seed, first, &p, err);
-  if (status == RS_OK && first != NULL) status = rs_training_find(&job, transformer, err);
-  if (status == RS_OK && first != NULL && *transformer == NULL) status = obtain(first, NULL, place, &p.origin, err);
-  if (status == RS_OK && *transformer == NULL) status = obtain(&p, p.origin, place, transformer, err);
-  plan_clear(&p);
-  return status;
+static rs_status tune(plans *p, const rs_checkpoint_place *place, rs_transformer **transformer, rs_err *err) {
+  const rs_training_job job = {.trained = &p->tuning.trained, .checkpoints = place->folder, .watch = place->watch};
+  if (p->trained) {
+    RS_TRY(rs_training_find(&job, transformer, err));
+    if (*transformer != NULL) return RS_OK;
+    RS_TRY(obtain(&p->training, NULL, place, &p->tuning.origin, err));
+  }
+  return obtain(&p->tuning, p->tuning.origin, place, transformer, err);
 }
 
 rs_status rs_checkpoint_obtain(const rs_experiment *experiment, size_t model, uint64_t seed,
                                const rs_checkpoint_place *place, rs_transformer **transformer, rs_err *err) {
-  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
-  plan first = {0};
+  plans p;
   *transformer = NULL;
-  if (checkpoint->folder != NULL)
-    return checkpoint->tuned ? tune(experiment, model, seed, NULL, place, transformer, err)
-                             : obtain_folder(checkpoint, place, transformer, err);
-  rs_status status = plan_make(experiment, model, seed, false, &first, err);
+  rs_status status = plans_make(experiment, model, seed, &p, err);
   if (status == RS_OK)
-    status = checkpoint->tuned ? tune(experiment, model, seed, &first, place, transformer, err)
-                               : obtain(&first, NULL, place, transformer, err);
-  plan_clear(&first);
+    status = p.tuned     ? tune(&p, place, transformer, err)
+             : p.trained ? obtain(&p.training, NULL, place, transformer, err)
+                         : obtain_folder(&experiment->checkpoints[model], place, transformer, err);
+  plans_clear(&p);
   return status;
 }
 
@@ -266,28 +276,14 @@ static rs_status look_up(const rs_trained *trained, const char *checkpoints, rs_
   return RS_OK;
 }
 
-static rs_status look_up_tuning(const rs_experiment *experiment, size_t model, uint64_t seed, const char *checkpoints,
-                                const plan *first, rs_stage_state *state, rs_err *err) {
-  plan p = {0};
-  rs_status status = plan_tuning(experiment, model, seed, first, &p, err);
-  if (status == RS_OK) status = look_up(&p.trained, checkpoints, state, err);
-  plan_clear(&p);
-  return status;
-}
-
 rs_status rs_checkpoint_stages(const rs_experiment *experiment, size_t model, uint64_t seed, const char *folder,
                                rs_stage_state stages[RS_STAGES], rs_err *err) {
-  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
-  rs_stage_state *training = &stages[RS_STAGE_TRAINING], *tuning = &stages[RS_STAGE_TUNING];
-  plan first = {0};
+  plans p;
   memset(stages, 0, RS_STAGES * sizeof *stages);
-  if (checkpoint->folder != NULL)
-    return checkpoint->tuned ? look_up_tuning(experiment, model, seed, folder, NULL, tuning, err) : RS_OK;
-  rs_status status = plan_make(experiment, model, seed, false, &first, err);
-  if (status == RS_OK) status = look_up(&first.trained, folder, training, err);
-  if (status == RS_OK && checkpoint->tuned)
-    status = look_up_tuning(experiment, model, seed, folder, &first, tuning, err);
-  if (tuning->there) training->wanted = false;
-  plan_clear(&first);
+  rs_status status = plans_make(experiment, model, seed, &p, err);
+  if (status == RS_OK && p.trained) status = look_up(&p.training.trained, folder, &stages[RS_STAGE_TRAINING], err);
+  if (status == RS_OK && p.tuned) status = look_up(&p.tuning.trained, folder, &stages[RS_STAGE_TUNING], err);
+  if (stages[RS_STAGE_TUNING].there) stages[RS_STAGE_TRAINING].wanted = false;
+  plans_clear(&p);
   return status;
 }

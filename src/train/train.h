@@ -18,10 +18,8 @@ typedef struct rs_training_report {
 
 /* Who is told of training, from the calling thread. Each function may be NULL. */
 typedef struct rs_training_watch {
-  void (*wait)(void *context, const char *folder); /* another process trains the model that is wanted */
-  void (*begin)(void *context);
+  void (*wait)(void *context, const char *folder);               /* another process trains the model that is wanted */
   bool (*step)(void *context, const rs_training_report *report); /* false: stop behind this step */
-  void (*end)(void *context);
   /* A model is at hand, read from its folder or just trained: `arithmetic` is what computed it, "v3; v4". */
   void (*ready)(void *context, const char *folder, const char *arithmetic);
   void *context;

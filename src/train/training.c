@@ -354,7 +354,6 @@ static rs_status train(session *s, rs_err *err) {
 
 static rs_status run_session(session *s, const char *arithmetic, rs_transformer **transformer, rs_err *err) {
   const rs_training_watch *watch = s->job->watch;
-  if (watch != NULL && watch->begin != NULL) watch->begin(watch->context);
   rs_err why = {0};
   rs_status status = begin(s, arithmetic, err);
   if (status == RS_OK) status = lead(s, err);
@@ -362,7 +361,6 @@ static rs_status run_session(session *s, const char *arithmetic, rs_transformer 
   if (status == RS_OK && s->folder.path != NULL &&
       finish_folder(&s->folder, &s->made, s->transformer, s->history, &why) != RS_OK)
     status = fail_with_state(s, &why, err);
-  if (watch != NULL && watch->end != NULL) watch->end(watch->context);
   rs_trainer_free(s->trainer);
   free(s->history);
   if (status == RS_OK) rs_training_ready(watch, s->folder.path, s->made.arithmetic);
