@@ -362,7 +362,7 @@ Test(compare_command, run__list_from_a_file__is_recorded_and_reproduced) {
   free(out);
   cr_assert_eq(rs_file_read("one/manifest.json", 1 << 20, &manifest, &length, &err), RS_OK, "%s", err.message);
   rs_sha256_hex(list, strlen(list), sha);
-  snprintf(want, sizeof want, "\"file\": \"%s/f.json\",\n   \"sha256\": \"%s\"", folder, sha);
+  snprintf(want, sizeof want, "\"file\": \"%s/f.json\",\n      \"sha256\": \"%s\"", folder, sha);
   cr_expect_not_null(strstr(manifest, "\"inputs\""));
   cr_expect_not_null(strstr(manifest, want), "no %s in\n%.2000s", want, strstr(manifest, "\"inputs\""));
   free(manifest);
