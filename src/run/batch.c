@@ -181,20 +181,22 @@ static bool head_is_used(const rs_batch_work *work, size_t head, const rs_varian
   return false;
 }
 
-/* ---- sources with a checkpoint of their own ---------------------------------------------------------------------- */
-
-static rs_status run_heads(rs_batch_work *work, size_t source, rs_contents *contents, rs_err *err) {
+/* The cells of all made sources, or of one text, whose rows have been read. */
+static rs_status run_heads(rs_batch_work *work, const rs_variant *text, rs_contents *contents, rs_err *err) {
   const rs_text_rows *rows = &work->rows;
   for (size_t head = 0; head < work->model->heads; head++) {
-    if (!head_is_used(work, head, &work->experiment->sources.items[source])) continue;
-    const rs_given_rows given = rs_block_head(&rows->shape, head, rows->q, rows->k, rows->sinks);
+    rs_given_rows given = {0};
+    if (!head_is_used(work, head, text)) continue;
+    if (text != NULL) given = rs_block_head(&rows->shape, head, rows->q, rows->k, rows->sinks);
     project_head(work, head);
-    rs_status status = rs_contents_run_given(work, source, head, &given, contents, err);
+    rs_status status = rs_contents_run(work, head, text, text != NULL ? &given : NULL, contents, err);
     drop_projections(work);
     RS_TRY(status);
   }
   return RS_OK;
 }
+
+/* ---- sources with a checkpoint of their own ---------------------------------------------------------------------- */
 
 static void fail_source(const rs_batch_work *work, const rs_variant *source, const rs_err *why) {
   for (size_t i = 0; i < work->count; i++) {
@@ -221,19 +223,13 @@ static rs_status run_text(rs_batch_work *work, size_t source, rs_contents *conte
   bool used = false;
   for (size_t i = 0; i < work->count; i++) used |= source_of(work, work->cells[i]) == variant;
   if (!used) return RS_OK;
-  if (find_text(work, source, &why) == RS_OK) return run_heads(work, source, contents, err);
+  if (find_text(work, source, &why) == RS_OK) return run_heads(work, variant, contents, err);
   fail_source(work, variant, &why);
   return RS_OK;
 }
 
 static rs_status run_rows(rs_batch_work *work, rs_contents *contents, rs_err *err) {
-  for (size_t head = 0; head < work->model->heads; head++) {
-    if (!head_is_used(work, head, NULL)) continue;
-    project_head(work, head);
-    rs_status status = rs_contents_run(work, head, contents, err);
-    drop_projections(work);
-    RS_TRY(status);
-  }
+  RS_TRY(run_heads(work, NULL, contents, err));
   for (size_t s = 0; s < work->experiment->sources.count; s++)
     if (work->experiment->sources.items[s].source->of_model) RS_TRY(run_text(work, s, contents, err));
   rs_batch_finish_rows(work);

@@ -164,41 +164,30 @@ static void run_unit(const rs_batch_work *work, rs_content_unit u, rs_content *c
   }
 }
 
-/* Unit number `index` of the portion, for one head; those of checkpoints wait for their rows. */
-static void run_made(const rs_batch_work *work, size_t index, size_t head, rs_content *content) {
+/* Unit number `index` of the portion, for one head, where it is of a made source, or (`given`) of the text. */
+static void run_index(const rs_batch_work *work, size_t index, size_t head, const rs_variant *text,
+                      const rs_given_rows *given, rs_content *content) {
   const size_t number = work->units[index], seeds = work->experiment->seed_count;
-  const rs_content_unit unit = {.source = number / seeds, .seed = number % seeds, .head = head};
-  if (!work->experiment->sources.items[unit.source].source->of_model) run_unit(work, unit, content);
+  const rs_content_unit unit = {number / seeds, number % seeds, head, given};
+  const rs_variant *source = &work->experiment->sources.items[unit.source];
+  if (text != NULL ? source == text : !source->source->of_model) run_unit(work, unit, content);
 }
 
-static rs_status check_contents(const rs_contents *contents, rs_err *err) {
+/* One thread's loop stands by itself: a parallel region of one would leave its inner teams a single place to run at. */
+rs_status rs_contents_run(const rs_batch_work *work, size_t head, const rs_variant *text, const rs_given_rows *given,
+                          rs_contents *contents, rs_err *err) {
+  size_t units = work->unit_count;
+  if (contents->count == 1) {
+    for (size_t i = 0; i < units; i++) run_index(work, i, head, text, given, contents->items);
+  } else {
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)contents->count)
+    for (size_t i = 0; i < units; i++) run_index(work, i, head, text, given, &contents->items[rs_engine_thread()]);
+  }
   for (size_t i = 0; i < contents->count; i++) {
     const rs_err *why = &contents->items[i].why;
     if (why->status != RS_OK) return rs_fail(err, why->status, "%s", why->message);
   }
   return RS_OK;
-}
-
-/* One thread's loop stands by itself: a parallel region of one would leave its inner teams a single place to run at. */
-rs_status rs_contents_run(const rs_batch_work *work, size_t head, rs_contents *contents, rs_err *err) {
-  size_t units = work->unit_count;
-  if (contents->count == 1) {
-    for (size_t i = 0; i < units; i++) run_made(work, i, head, contents->items);
-  } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads((int)contents->count)
-    for (size_t i = 0; i < units; i++) run_made(work, i, head, &contents->items[rs_engine_thread()]);
-  }
-  return check_contents(contents, err);
-}
-
-rs_status rs_contents_run_given(const rs_batch_work *work, size_t source, size_t head, const rs_given_rows *given,
-                                rs_contents *contents, rs_err *err) {
-  for (size_t i = 0; i < work->unit_count; i++) {
-    size_t seeds = work->experiment->seed_count;
-    if (work->units[i] / seeds != source) continue;
-    run_unit(work, (rs_content_unit){source, work->units[i] % seeds, head, given}, contents->items);
-  }
-  return check_contents(contents, err);
 }
 
 /* ---- room for them ----------------------------------------------------------------------------------------------- */

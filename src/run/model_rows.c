@@ -224,7 +224,7 @@ static rs_status make_lane(layer_run *run, lane *thread, rs_err *err) {
   thread->why = rs_arena_take(&run->arena, run->job_count, sizeof *thread->why);
   RS_TRY(rs_arena_check(&run->arena, err));
   RS_TRY(rs_content_reserve(&run->work, &thread->content, err));
-  return run->of_model ? rs_block_reader_create(rows->context, rows->task, rows->length, &thread->reader, err) : RS_OK;
+  return run->of_model ? rs_block_reader_create(rows->context, &rows->task, rows->length, &thread->reader, err) : RS_OK;
 }
 
 static rs_status list_jobs(layer_run *run, rs_err *err) {
@@ -289,8 +289,7 @@ static rs_status observe_with(const rs_model_rows *rows, size_t first, rs_err *e
   layer_run run = {.rows = rows, .sequences = 1};
   rs_example_shape shape = {0};
   run.layer = layer_of(rows->experiment, rows->cells[first], &run.of_model);
-  (void)rows->task->kind->shape(rows->task->state, rows->length, &shape,
-                                NULL); /* the task has had the length already */
+  (void)rows->task.kind->shape(rows->task.state, rows->length, &shape, NULL); /* the task has had the length already */
   if (run.of_model) run.sequences = rs_example_count(&shape, rows->experiment->sequences); /* as readings have */
   size_t model = rows->cells[first]->cell.axis[RS_BY_MODEL];
   run.work =

@@ -16,26 +16,10 @@ typedef struct trained_run {
   double trained; /* flops of the training at hand that are done */
 } trained_run;
 
-/* Cells of one checkpoint, method, length and seed, and what they are read from; they differ in sources and heads. */
-typedef struct reader {
-  const rs_experiment *experiment;
-  const rs_transformer *transformer;
-  rs_cell_state *states, **cells; /* (count,); owned */
-  size_t count;
-  size_t length; /* of the task */
-  rs_task task;
-  rs_recipe *recipes; /* the transformer's with the cells' method; owned */
-  rs_context *context;
-  rs_reading reading;
-  rs_reading judged;  /* by the model's own recipes, where a metric wants that */
-  double *cut_losses; /* as rs_reading_in has them */
-  size_t *edges, bins;
-} reader;
-
 /* ---- cells that are read together -------------------------------------------------------------------------------- */
 
 /* The cells' method in the place of the first recipe, and where each layer has that for itself, of its copies. */
-static rs_status make_recipes(reader *r, rs_err *err) {
+static rs_status make_recipes(rs_model_rows *r, rs_err *err) {
   const size_t *axis = r->cells[0]->cell.axis;
   const rs_transformer *t = r->transformer;
   r->recipes = rs_alloc(t->recipe_count, sizeof *r->recipes, err);
@@ -44,7 +28,7 @@ static rs_status make_recipes(reader *r, rs_err *err) {
   return rs_recipes_with(t->recipes, t->recipe_count, r->recipes, err);
 }
 
-static rs_status make_context(reader *r, rs_err *err) {
+static rs_status make_context(rs_model_rows *r, rs_err *err) {
   const size_t *axis = r->cells[0]->cell.axis;
   RS_TRY(rs_checkpoint_task(r->experiment, r->experiment->seeds[axis[RS_BY_SEED]], &r->task, err));
   RS_TRY(make_recipes(r, err));
@@ -58,7 +42,7 @@ static rs_status make_context(reader *r, rs_err *err) {
   return rs_log_edges(encoding->length, r->experiment->bins_per_octave, &r->edges, &r->bins, err);
 }
 
-static rs_status read_whole(reader *r, rs_err *err) {
+static rs_status read_whole(rs_model_rows *r, rs_err *err) {
   rs_context *context;
   RS_TRY(rs_context_of_task(r->transformer, NULL, &r->task, r->length, &context, err));
   rs_status status =
@@ -68,7 +52,7 @@ static rs_status read_whole(reader *r, rs_err *err) {
 }
 
 /* Where the method judges, the whole context is what was read already. */
-static rs_status read_cut(reader *r, rs_err *err) {
+static rs_status read_cut(rs_model_rows *r, rs_err *err) {
   rs_cut cut;
   rs_context *context;
   if (!rs_experiment_cuts(r->experiment, &cut)) return RS_OK;
@@ -81,7 +65,7 @@ static rs_status read_cut(reader *r, rs_err *err) {
   return status;
 }
 
-static rs_status make_reading(reader *r, rs_err *err) {
+static rs_status make_reading(rs_model_rows *r, rs_err *err) {
   bool needed = false;
   double start = rs_seconds();
   for (size_t m = 0; m < r->experiment->metrics.count; m++)
@@ -94,7 +78,7 @@ static rs_status make_reading(reader *r, rs_err *err) {
   return status;
 }
 
-static rs_status measure(const reader *r, rs_cell_state *cell, size_t metric, rs_err *err) {
+static rs_status measure(const rs_model_rows *r, rs_cell_state *cell, size_t metric, rs_err *err) {
   const rs_variant *variant = &r->experiment->metrics.items[metric];
   if (variant->metric->read != NULL) {
     const double *whole = r->judged.losses != NULL ? r->judged.losses : r->reading.losses;
@@ -114,7 +98,7 @@ static rs_status measure(const reader *r, rs_cell_state *cell, size_t metric, rs
 
 /* The first cell before `index` at which a metric of readings or tables gives the same, for it reads no source: any of
  * readings, of tables that of the same heads. */
-static const rs_cell_state *twin(const reader *r, size_t index, size_t metric) {
+static const rs_cell_state *twin(const rs_model_rows *r, size_t index, size_t metric) {
   bool any = r->experiment->metrics.items[metric].metric->read != NULL;
   for (size_t i = 0; i < index; i++)
     if (any || strcmp(r->cells[i]->heads, r->cells[index]->heads) == 0) return r->cells[i];
@@ -130,7 +114,7 @@ static rs_status copy_values(const rs_cell_state *from, size_t metric, rs_result
 }
 
 /* Metrics of readings and of tables. */
-static void measure_cell(const reader *r, size_t index) {
+static void measure_cell(const rs_model_rows *r, size_t index) {
   rs_cell_state *cell = r->cells[index];
   for (size_t m = 0; m < r->experiment->metrics.count && cell->status == RS_OK; m++) {
     rs_err why = {0};
@@ -141,19 +125,7 @@ static void measure_cell(const reader *r, size_t index) {
   }
 }
 
-static void observe(const reader *r) {
-  const rs_model_rows rows = {.experiment = r->experiment,
-                              .transformer = r->transformer,
-                              .context = r->context,
-                              .task = &r->task,
-                              .length = r->length,
-                              .cells = r->cells,
-                              .count = r->count};
-  for (size_t i = 0; i < r->count; i++) r->cells[i]->read = r->cells[i]->status == RS_OK;
-  if (rs_needs_heads(r->experiment)) rs_model_rows_observe(&rows);
-}
-
-static void clear(reader *r) {
+static void clear(rs_model_rows *r) {
   rs_reading_clear(&r->reading);
   rs_reading_clear(&r->judged);
   free(r->cut_losses);
@@ -167,14 +139,15 @@ static void clear(reader *r) {
   free(r->cells);
 }
 
-static void read_cells(reader *r) {
+static void read_cells(rs_model_rows *r) {
   rs_err why = {0};
   r->length = r->experiment->lengths[r->cells[0]->cell.axis[RS_BY_LENGTH]];
   rs_status status = make_context(r, &why);
   if (status == RS_OK) status = make_reading(r, &why);
   for (size_t i = 0; i < r->count && status != RS_OK; i++) rs_cell_fail(r->cells[i], &why);
   for (size_t i = 0; i < r->count && status == RS_OK; i++) measure_cell(r, i);
-  if (status == RS_OK) observe(r);
+  for (size_t i = 0; i < r->count && status == RS_OK; i++) r->cells[i]->read = r->cells[i]->status == RS_OK;
+  if (status == RS_OK && rs_needs_heads(r->experiment)) rs_model_rows_observe(r);
 }
 
 /* ---- one training ------------------------------------------------------------------------------------------------ */
@@ -209,8 +182,8 @@ static void note_ready(void *context, const char *folder, const char *arithmetic
 }
 
 /* States of so many cells that are read together, which begin at `first` of the order. */
-static rs_status make_states(const trained_run *run, size_t first, size_t count, const char *arithmetic, reader *r,
-                             rs_err *err) {
+static rs_status make_states(const trained_run *run, size_t first, size_t count, const char *arithmetic,
+                             rs_model_rows *r, rs_err *err) {
   r->cells = rs_alloc(count, sizeof(rs_cell_state *), err);
   r->states = rs_alloc(count, sizeof *r->states, err);
   if (r->cells == NULL || r->states == NULL) return RS_MEMORY;
@@ -224,7 +197,7 @@ static rs_status make_states(const trained_run *run, size_t first, size_t count,
 }
 
 /* What was done before stays as it is recorded. */
-static rs_status record(const trained_run *run, const reader *r, rs_err *err) {
+static rs_status record(const trained_run *run, const rs_model_rows *r, rs_err *err) {
   for (size_t i = 0; i < r->count; i++) {
     const rs_cell_state *state = r->cells[i];
     if (!rs_ledger_pending(run->ledger, state->number)) continue;
@@ -237,7 +210,7 @@ static rs_status record(const trained_run *run, const reader *r, rs_err *err) {
 /* Reads these cells, or fails them where there is no transformer. RS_MEMORY for the list of them, RS_IO. */
 static rs_status read_with(const trained_run *run, const rs_transformer *transformer, size_t first, size_t count,
                            const char *arithmetic, const rs_err *why, rs_err *err) {
-  reader r = {.experiment = run->experiment, .transformer = transformer};
+  rs_model_rows r = {.experiment = run->experiment, .transformer = transformer};
   rs_status status = make_states(run, first, count, arithmetic, &r, err);
   for (size_t i = 0; i < r.count && status == RS_OK && transformer == NULL; i++) rs_cell_fail(r.cells[i], why);
   if (status == RS_OK && transformer != NULL) read_cells(&r);

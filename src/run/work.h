@@ -152,13 +152,10 @@ typedef struct rs_contents {
 rs_status rs_contents_make(const rs_batch_work *work, rs_contents *contents, rs_err *err);
 void rs_contents_clear(rs_contents *contents);
 
-/* Every cell of every unit, for one head, but for sources with a checkpoint of their own. RS_INTERNAL alone is
- * returned. */
-rs_status rs_contents_run(const rs_batch_work *work, size_t head, rs_contents *contents, rs_err *err);
-
-/* Every cell of one such source, for one head of what it hands on. RS_INTERNAL alone is returned. */
-rs_status rs_contents_run_given(const rs_batch_work *work, size_t source, size_t head, const rs_given_rows *given,
-                                rs_contents *contents, rs_err *err);
+/* Every cell of every unit of made sources, for one head; or those of a text, for one head of what it hands on.
+ * RS_INTERNAL alone is returned. */
+rs_status rs_contents_run(const rs_batch_work *work, size_t head, const rs_variant *text, const rs_given_rows *given,
+                          rs_contents *contents, rs_err *err);
 
 /* ---- trained --------------------------------------------------------------------------------------------------- */
 
@@ -188,15 +185,20 @@ rs_status rs_trained_join(rs_ledger *ledger, const rs_trained_watch *watch, size
 
 /* ---- model rows ------------------------------------------------------------------------------------------------ */
 
-/* Cells of one checkpoint, method, length and seed, and what they are read from. All is borrowed. */
+/* Cells of one checkpoint, method, length and seed, which differ in sources and heads, and what they are read from. */
 typedef struct rs_model_rows {
   const rs_experiment *experiment;
   const rs_transformer *transformer;
-  const rs_context *context; /* under the cells' method */
-  const rs_task *task;
-  size_t length; /* of the task */
-  rs_cell_state *const *cells;
+  rs_cell_state *states, **cells; /* (count,); owned, as what follows */
   size_t count;
+  size_t length; /* of the task */
+  rs_task task;
+  rs_recipe *recipes;  /* the transformer's with the cells' method */
+  rs_context *context; /* under the cells' method */
+  rs_reading reading;
+  rs_reading judged;  /* by the model's own recipes, where a metric wants that */
+  double *cut_losses; /* as rs_reading_in has them */
+  size_t *edges, bins;
 } rs_model_rows;
 
 /* Shows the rows of each cell's source to its metrics, and finishes them: those of a checkpoint's own heads sequence by
