@@ -9,107 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- axes -------------------------------------------------------------------------------------------------------- */
-
-bool rs_entry_failed(const rs_entry *e) {
-  return e->config->problems->count > e->problems_before;
-}
-
-/* Takes over the methods; NULL: the node's items are the values. */
-static void add_axis(rs_entry *e, const rs_node *node, const char *prefix, rs_variants *methods) {
-  size_t axis = e->choices.count;
-  bool grown = RS_GROW(e->axes, &e->axis_room, axis + 1, NULL) == RS_OK;
-  if (!grown || !rs_choices_add(&e->choices, methods != NULL ? methods->count : node->count)) {
-    rs_problem_memory(e->config->problems);
-    if (methods != NULL) rs_variants_clear(methods);
-    return;
-  }
-  e->axes[axis] = (rs_entry_axis){.node = node, .methods = methods != NULL ? *methods : (rs_variants){0}};
-  snprintf(e->axes[axis].name, sizeof e->axes[axis].name, "%.20s%.40s", prefix, node->key);
-}
-
-static void add_methods(rs_entry *e, const rs_node *node, const char *prefix) {
-  rs_variants methods = {0};
-  rs_read_recipes(e->config->problems, node, &methods);
-  add_axis(e, node, prefix, &methods);
-}
-
-/* Keys that are no parameters, and so never axes. */
-static bool stands_alone(const char *key) {
-  static const char *const keys[] = {"name", "folder", "zip", "train", "tune", "layers"};
-  for (size_t i = 0; i < RS_COUNT(keys); i++)
-    if (strcmp(key, keys[i]) == 0) return true;
-  return false;
-}
-
-/* The lists among the values of a mapping. `prefix` stands before their names: "train.". */
-static void add_axes(rs_entry *e, const rs_node *mapping, const char *prefix) {
-  for (size_t i = 0; mapping->kind == RS_MAPPING && i < mapping->count; i++) {
-    const rs_node *child = &mapping->items[i];
-    if (stands_alone(child->key)) continue;
-    if (strcmp(child->key, "method") == 0)
-      add_methods(e, child, prefix);
-    else if (child->kind == RS_SEQUENCE && child->count == 0)
-      rs_problem(e->config->problems, child, "is an empty list");
-    else if (child->kind == RS_SEQUENCE)
-      add_axis(e, child, prefix, NULL);
-  }
-}
-
-/* Finds the lists in the entry. Release with rs_entry_clear. */
-static void find_axes(rs_entry *e) {
-  const rs_node *layers = rs_node_get(e->node, "layers");
-  const char *const inner[] = {"train", "tune"};
-  add_axes(e, e->node, "");
-  for (size_t i = 0; i < RS_COUNT(inner); i++) {
-    const rs_node *node = rs_node_get(e->node, inner[i]);
-    char prefix[8];
-    snprintf(prefix, sizeof prefix, "%s.", inner[i]);
-    if (node != NULL) add_axes(e, node, prefix);
-  }
-  for (size_t i = 0; layers != NULL && layers->kind == RS_SEQUENCE && i < layers->count; i++) {
-    char prefix[32];
-    snprintf(prefix, sizeof prefix, "layers[%zu].", i);
-    add_axes(e, &layers->items[i], prefix);
-  }
-}
-
-void rs_entry_clear(rs_entry *e) {
-  for (size_t a = 0; a < e->choices.count; a++) rs_variants_clear(&e->axes[a].methods);
-  free(e->axes);
-  rs_choices_clear(&e->choices);
-}
-
-static const rs_entry_axis *axis_of(const rs_entry *e, const rs_node *node) {
-  for (size_t a = 0; a < e->choices.count; a++)
-    if (e->axes[a].node == node) return &e->axes[a];
-  return NULL;
-}
-
-const rs_node *rs_entry_value(const void *entry, const rs_node *child) {
-  const rs_entry *e = entry;
-  const rs_entry_axis *list = axis_of(e, child);
-  if (list == NULL || list->methods.count > 0) return child;
-  return &child->items[rs_choices_pick(&e->choices, (size_t)(list - e->axes), e->combination)];
-}
-
-const rs_variant *rs_entry_method(const rs_entry *e, const rs_node *mapping) {
-  const rs_node *node = mapping != NULL ? rs_node_get(mapping, "method") : NULL;
-  const rs_entry_axis *list = node != NULL ? axis_of(e, node) : NULL;
-  return list != NULL && list->methods.count > 0
-             ? &list->methods.items[rs_choices_pick(&e->choices, (size_t)(list - e->axes), e->combination)]
-             : NULL;
-}
-
-void rs_entry_report(const rs_entry *e, const rs_err *why) {
-  const rs_node *node = *why->subject != '\0' ? rs_node_get(e->node, why->subject) : NULL;
-  if (why->status == RS_MEMORY)
-    rs_problem_memory(e->config->problems);
-  else
-    rs_problem(e->config->problems, node != NULL ? rs_entry_value(e, node) : e->node, "%s%s%s",
-               node == NULL ? why->subject : "", node == NULL && *why->subject != '\0' ? ": " : "", why->message);
-}
-
 enum { MOST_CHECKPOINTS = 10000 };
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
@@ -337,6 +236,95 @@ static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *m
   rs_entry_tuned_recipes(e, model, checkpoint);
 }
 
+/* ---- names of checkpoints ---------------------------------------------------------------------------------------- */
+
+static const char *base_label(const rs_entry *e, const char *folder) {
+  const rs_node *name = rs_node_get(e->node, "name");
+  const rs_variant *method = rs_entry_method(e, e->node);
+  if (name != NULL) return rs_read_word(e->config->problems, name);
+  const char *slash = folder != NULL ? strrchr(folder, '/') : NULL;
+  if (slash != NULL) return slash + 1;
+  return method != NULL ? method->label : "rope";
+}
+
+/* What an axis is in the combination: the method's label, or the value. */
+static void put_choice(const rs_entry *e, const rs_checkpoint *checkpoint, size_t axis, rs_text *label) {
+  const rs_entry_axis *list = &e->axes[axis];
+  size_t choice = rs_choices_pick(&e->choices, axis, e->combination), before = label->length;
+  if (list->methods.count > 0) {
+    rs_text_puts(label, list->methods.items[choice].label);
+    return;
+  }
+  rs_checkpoint_value(checkpoint, list->name, label);
+  const rs_node *value = &list->node->items[choice];
+  if (label->length == before && value->kind == RS_SCALAR) rs_text_puts(label, value->text); /* of layers */
+}
+
+void rs_entry_label(const rs_entry *e, const rs_checkpoint *checkpoint, rs_model *model) {
+  const char *base = base_label(e, checkpoint->folder);
+  bool named = rs_node_get(e->node, "name") != NULL;
+  rs_text label = {0};
+  rs_text_puts(&label, base != NULL ? base : "");
+  for (size_t a = 0; a < e->choices.count; a++) {
+    if (e->choices.counts[a] == 1 || (!named && strcmp(e->axes[a].name, "method") == 0)) continue;
+    rs_text_printf(&label, " %s=", e->axes[a].name);
+    put_choice(e, checkpoint, a, &label);
+  }
+  if (label.failed)
+    rs_problem_memory(e->config->problems);
+  else if (label.length >= sizeof model->name || label.length == 0)
+    rs_problem(e->config->problems, e->node, "is called \"%s\", which must be 1 to %zu letters (give it a name: ...)",
+               rs_text_string(&label), sizeof model->name - 1);
+  else
+    memcpy(model->name, rs_text_string(&label), label.length + 1);
+  rs_text_clear(&label);
+}
+
+/* Whether another checkpoint has the name already. */
+static bool name_taken(const rs_experiment *experiment, size_t index) {
+  for (size_t i = 0; i < experiment->model_count; i++)
+    if (i != index && strcmp(experiment->models[i].name, experiment->models[index].name) == 0) return true;
+  return false;
+}
+
+/* The name with every given parameter that it does not hold yet, where there is room for it. */
+static void lengthen(rs_problems *problems, const rs_checkpoint *checkpoint, rs_model *model) {
+  rs_text label = {0};
+  rs_text_puts(&label, model->name);
+  for (size_t part = 0; part < RS_CHECKPOINT_PARTS; part++)
+    for (size_t p = 0; p < checkpoint->settings[part].count; p++) {
+      const rs_settings *settings = &checkpoint->settings[part];
+      char word[80];
+      snprintf(word, sizeof word, " %s%s=", rs_part_prefixes[part], settings->params[p]->name);
+      if (!settings->values[p].given || strstr(model->name, word) != NULL) continue;
+      rs_text_puts(&label, word);
+      rs_value_write(settings->params[p], &settings->values[p], &label);
+    }
+  if (label.failed)
+    rs_problem_memory(problems);
+  else if (label.length < sizeof model->name)
+    memcpy(model->name, rs_text_string(&label), label.length + 1);
+  rs_text_clear(&label);
+}
+
+void rs_settle_checkpoints(rs_config_context *config, const rs_node *node) {
+  rs_experiment *experiment = config->experiment;
+  bool *taken = rs_alloc(experiment->model_count, sizeof *taken, NULL);
+  if (taken == NULL) {
+    rs_problem_memory(config->problems);
+    return;
+  }
+  for (size_t i = 0; i < experiment->model_count; i++) taken[i] = name_taken(experiment, i);
+  for (size_t i = 0; i < experiment->model_count; i++)
+    if (taken[i]) lengthen(config->problems, &experiment->checkpoints[i], &experiment->models[i]);
+  free(taken);
+  for (size_t i = 0; i < experiment->model_count; i++)
+    if (name_taken(experiment, i)) {
+      rs_problem(config->problems, node, "has \"%s\" twice (give one a name: ...)", experiment->models[i].name);
+      return;
+    }
+}
+
 /* ---- the key ----------------------------------------------------------------------------------------------------- */
 
 /* Adds one to the experiment, which owns it from then on. */
@@ -395,7 +383,7 @@ static void read_entry(rs_config_context *config, const rs_node *node, rs_list_r
   if (!rs_expect(config->problems, node, RS_MAPPING, "a mapping, like {method: rope, width: 64}")) return;
   if (rs_node_get(node, "folder") != NULL) refuse_shape(&e);
   const rs_problem_mark mark = {.count = e.problems_before, .length = config->problems->text.length};
-  find_axes(&e);
+  rs_entry_find_axes(&e);
   rs_choices_zip(config->problems, node, &e.choices);
   size_t count = rs_entry_failed(&e) ? 0 : rs_choices_combinations(&e.choices, MOST_CHECKPOINTS);
   if (count > MOST_CHECKPOINTS) rs_problem(config->problems, node, "makes more than %d combinations", MOST_CHECKPOINTS);

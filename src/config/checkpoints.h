@@ -93,6 +93,8 @@ typedef struct rs_entry {
 /* Whether something is wrong with the entry. */
 bool rs_entry_failed(const rs_entry *entry);
 
+/* Finds the lists in the entry. Release with rs_entry_clear. */
+void rs_entry_find_axes(rs_entry *entry);
 void rs_entry_clear(rs_entry *entry);
 
 /* A value of a mapping of the entry (an rs_entry): itself, or that of its list which the combination has. */

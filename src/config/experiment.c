@@ -143,6 +143,47 @@ bool rs_observes(const rs_experiment *experiment) {
   return experiment->checkpoints != NULL && experiment->sources.count > 0;
 }
 
+/* ---- rotations --------------------------------------------------------------------------------------------------- */
+
+/* The value of the parameter that is a recipe, and its name; NULL: there is none. */
+static const rs_value *recipe_value(const rs_settings *settings, const char **name) {
+  *name = "";
+  for (size_t p = 0; p < settings->count; p++)
+    if (settings->params[p]->type == RS_RECIPE) {
+      *name = settings->params[p]->name;
+      return &settings->values[p];
+    }
+  return NULL;
+}
+
+rs_recipe rs_variant_rotated(const rs_variant *source) {
+  const char *name;
+  const rs_value *value = recipe_value(&source->settings, &name);
+  if (value == NULL || value->inner == NULL) return (rs_recipe){0};
+  return (rs_recipe){rs_method_find(value->name), *value->inner};
+}
+
+rs_status rs_experiment_rotated(const rs_experiment *experiment, size_t model, size_t source, rs_recipe *recipe,
+                                rs_err *err) {
+  const rs_variant *variant = &experiment->sources.items[source];
+  const rs_model *geometry = &experiment->models[model];
+  const char *name;
+  const rs_value *value = recipe_value(&variant->settings, &name);
+  bool published = value != NULL && value->choice == RS_ROTATED_AS_PUBLISHED;
+  const rs_recipe from = published ? geometry->published : rs_variant_rotated(variant);
+  *recipe = (rs_recipe){0};
+  if (published && from.method == NULL)
+    return rs_fail_on(err, RS_INPUT, name, "is for models that publish a recipe, %s does not (name it: %s: rope)",
+                      geometry->name, name);
+  if (from.method == NULL) return RS_OK;
+  RS_TRY(rs_recipe_copy(recipe, &from, err));
+  rs_err why = {0};
+  if (rs_recipe_resolve(recipe, geometry, &why) == RS_OK && rs_recipe_check(recipe, geometry, &why) == RS_OK)
+    return RS_OK;
+  rs_recipe_clear(recipe);
+  return rs_fail_on(err, why.status, name, "%s%s%s", why.subject, *why.subject != '\0' ? ": " : "", why.message);
+}
+
 /* ---- heads ------------------------------------------------------------------------------------------------------- */
 
 /* Number i of `number` heads spread evenly over `heads`: the middles of equal parts. */
@@ -195,12 +236,6 @@ void rs_head_group_clear(rs_head_group *group) {
   *group = (rs_head_group){0};
 }
 
-static size_t group_count(const rs_experiment *experiment, const rs_cell *cell) {
-  bool each;
-  size_t heads = count_heads(experiment, cell, &each);
-  return each ? heads : 1;
-}
-
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
 
 typedef struct cell_list {
@@ -208,18 +243,14 @@ typedef struct cell_list {
   size_t count, capacity;
 } cell_list;
 
-static rs_status add_cell(cell_list *list, const rs_cell *cell, rs_err *err) {
-  rs_status status = RS_GROW(list->cells, &list->capacity, list->count + 1, err);
-  if (status == RS_OK) list->cells[list->count++] = *cell;
-  return status;
-}
-
 /* Every combination of the axes from `axis` on. Zipped axes follow the first of them. */
 static rs_status walk_axes(const rs_experiment *experiment, const size_t *sizes, size_t axis, rs_cell *cell,
                            cell_list *list, rs_err *err) {
   if (axis == RS_AXIS_COUNT) {
-    size_t groups = group_count(experiment, cell);
-    for (cell->group = 0; cell->group < groups; cell->group++) RS_TRY(add_cell(list, cell, err));
+    bool each;
+    size_t heads = count_heads(experiment, cell, &each), groups = each ? heads : 1;
+    RS_TRY(RS_GROW(list->cells, &list->capacity, list->count + groups, err));
+    for (cell->group = 0; cell->group < groups; cell->group++) list->cells[list->count++] = *cell;
     return RS_OK;
   }
   size_t leader = axis;

@@ -117,18 +117,6 @@ enum { MOST_VARIANTS = 10000 };
 
 /* ---- variants ---------------------------------------------------------------------------------------------------- */
 
-static bool variant_copy(rs_variant *copy, const rs_variant *from) {
-  *copy = *from;
-  copy->label = NULL;
-  return rs_settings_copy(&copy->settings, &from->settings, NULL) == RS_OK;
-}
-
-/* Appends and returns an empty variant. */
-static rs_variant *variants_add(rs_variants *variants) {
-  if (RS_GROW(variants->items, &variants->capacity, variants->count + 1, NULL) != RS_OK) return NULL;
-  return &variants->items[variants->count++];
-}
-
 /* ---- parameters: values and axes --------------------------------------------------------------------------------- */
 
 /* The values one parameter takes within an entry. */
@@ -229,7 +217,9 @@ static char *make_label(const item *entry, const char *name, const rs_variant *v
 }
 
 static bool fill_variant(const item *entry, const char *name, size_t index, rs_variant *variant) {
-  if (!variant_copy(variant, &entry->base)) return false;
+  *variant = entry->base;
+  variant->label = NULL;
+  if (rs_settings_copy(&variant->settings, &entry->base.settings, NULL) != RS_OK) return false;
   for (size_t a = 0; a < entry->choices.count; a++) {
     rs_value *value = &variant->settings.values[entry->axes[a].param];
     rs_value_clear(value);
@@ -342,8 +332,9 @@ static void expand(item *entry, rs_variants *variants) {
   const rs_problem_mark since = rs_problems_mark(entry->config->problems);
   for (size_t i = 0; i < count; i++) {
     const rs_problem_mark here = rs_problems_mark(entry->config->problems);
-    rs_variant *variant = variants_add(variants);
-    if (variant == NULL || !fill_variant(entry, name, i, variant)) {
+    bool room = RS_GROW(variants->items, &variants->capacity, variants->count + 1, NULL) == RS_OK;
+    rs_variant *variant = &variants->items[room ? variants->count++ : 0];
+    if (!room || !fill_variant(entry, name, i, variant)) {
       rs_problem_memory(entry->config->problems);
       return;
     }

@@ -320,22 +320,3 @@ rs_status rs_data_find(const char *name, char **path, rs_err *err) {
   }
   return try_folder(ROPESCOPE_DATADIR, "", name, path, err);
 }
-
-/* ---- folders for a moment ---------------------------------------------------------------------------------------- */
-
-rs_status rs_scratch_make(char **path, rs_err *err) {
-  const char *temporary = getenv("TMPDIR");
-  *path = rs_path_join(temporary != NULL && *temporary != '\0' ? temporary : "/tmp", "ropescope-XXXXXX", err);
-  if (*path == NULL) return RS_MEMORY;
-  if (mkdtemp(*path) != NULL) return RS_OK;
-  rs_status status = rs_fail(err, RS_IO, "%s: cannot be made (TMPDIR): %s", *path, strerror(errno));
-  free(*path);
-  *path = NULL;
-  return status;
-}
-
-void rs_scratch_remove(char *path) {
-  for (size_t tries = 0; path != NULL && tries < 2; tries++) /* what lacked memory once may have it again */
-    if (rs_tree_remove(path)) break;
-  free(path);
-}
