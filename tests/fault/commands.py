@@ -125,7 +125,7 @@ COMMANDS = {
     "solve": ["solve", "base", "--length", "32k", "--head-dim", "64"],
     "solve_factor": ["solve", "factor", "--length", "16k", "--hf", "model/config.json", "--method", "yarn", "--json"],
     "solve_length": ["solve", "length", "--model", "llama-2-7b", "--method", "{name: pi, factor: 2}"],
-    "solve_setting": ["solve", "setting", "--to", "16k", "--hf", HF + "llama-2.json"],
+    "solve_setting": ["solve", "setting", "--length", "16k", "--hf", HF + "llama-2.json"],
     "plot_rich": ["plot", "rich", "--format", "svg", "--quiet"],
     "plot": ["plot", "old", "--format", "svg", "--quiet"],
     "table": ["table", "old", "entropy_nats", "mean_cosine_at_length"],

@@ -199,13 +199,32 @@ static void put_text(rs_text *text, const question *q, const rs_doc *doc) {
 
 /* ---- Markdown ---------------------------------------------------------------------------------------------------- */
 
-/* A heading, what the thing does, and where it was published; its parameters, and its columns. */
-static void put_section(rs_text *text, const rs_doc *entry) {
+/* What a metric writes into summary.csv and into a file of its own. */
+static void put_columns_page(rs_text *text, const rs_doc *entry) {
   static const rs_doc_column columns[] = {{.key = "file", .title = "file"},
                                           {.key = "column", .title = "column", .marked = true},
                                           {.key = "unit", .title = "unit"},
                                           {.key = "summary", .title = "meaning"},
                                           {.key = "better", .title = "better"}};
+  const rs_doc *lists[] = {rs_doc_find(entry, "summary_columns"), rs_doc_find(entry, "curve_columns")};
+  rs_doc *rows = rs_doc_new(entry->arena, RS_DOC_ARRAY);
+  for (size_t i = 0; i < RS_COUNT(lists); i++)
+    for (const rs_doc *c = lists[i]->first; c != NULL; c = c->next) {
+      rs_text file = {0}, column = {0};
+      const char *unit = rs_doc_text(c, "unit");
+      bool sampled = rs_doc_find(c, "standard_error")->number != 0;
+      rs_text_printf(&file, "%s.csv", i == 0 ? "summary" : rs_doc_text(entry, "name"));
+      rs_text_printf(&column, "`%s`%s", rs_doc_text(c, "name"), sampled ? ", `_se`" : "");
+      rs_doc_put(rs_doc_add(rows, NULL, RS_DOC_OBJECT), DOC_WORDS("file", rs_doc_keep(rows, &file)),
+                 DOC_WORDS("column", rs_doc_keep(rows, &column)), DOC_WORDS("unit", has_unit(unit) ? unit : NULL),
+                 DOC_WORDS("summary", rs_doc_text(c, "summary")), DOC_WORDS("better", rs_doc_text(c, "better")));
+    }
+  rs_text_puts(text, "\n");
+  rs_doc_markdown(rows, columns, RS_COUNT(columns), text);
+}
+
+/* A heading, what the thing does, and where it was published; its parameters, and its columns. */
+static void put_section(rs_text *text, const rs_doc *entry) {
   const char *stage = rs_doc_text(entry, "stage"), *name = rs_doc_text(entry, "name");
   const char *reference = rs_doc_text(entry, "reference"), *form = rs_doc_text(entry, "form");
   rs_text_printf(text, "\n### %s%s%s\n\n", stage != NULL ? stage : "", stage != NULL ? " " : "", name);
@@ -219,23 +238,7 @@ static void put_section(rs_text *text, const rs_doc *entry) {
     rs_text_puts(text, ".\n");
   }
   put_params_page(text, rs_doc_find(entry, "parameters"));
-  if (rs_doc_find(entry, "summary_columns") == NULL) return;
-  rs_doc *rows = rs_doc_new(entry->arena, RS_DOC_ARRAY);
-  for (size_t part = 0; part < 2; part++) {
-    const rs_doc *list = rs_doc_find(entry, part == 0 ? "summary_columns" : "curve_columns");
-    for (const rs_doc *c = list->first; c != NULL; c = c->next) {
-      rs_text file = {0}, column = {0};
-      const char *unit = rs_doc_text(c, "unit");
-      rs_text_printf(&file, "%s.csv", part == 0 ? "summary" : name);
-      rs_text_printf(&column, "`%s`%s", rs_doc_text(c, "name"),
-                     rs_doc_find(c, "standard_error")->number != 0 ? ", `_se`" : "");
-      rs_doc_put(rs_doc_add(rows, NULL, RS_DOC_OBJECT), DOC_WORDS("file", rs_doc_keep(rows, &file)),
-                 DOC_WORDS("column", rs_doc_keep(rows, &column)), DOC_WORDS("unit", has_unit(unit) ? unit : NULL),
-                 DOC_WORDS("summary", rs_doc_text(c, "summary")), DOC_WORDS("better", rs_doc_text(c, "better")));
-    }
-  }
-  rs_text_puts(text, "\n");
-  rs_doc_markdown(rows, columns, RS_COUNT(columns), text);
+  if (rs_doc_find(entry, "summary_columns") != NULL) put_columns_page(text, entry);
 }
 
 /* The kinds that fill the stages, each with a link to its parameters; positions that are the tokens' own go without

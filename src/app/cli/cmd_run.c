@@ -9,8 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- signals while a run is on: it can end with what is done; the second one ends the program ----------------------
- */
+/* ---- signals while a run is on: it ends with what is done; the second one ends the program ----------------------- */
 
 static const int caught_signals[] = {SIGINT, SIGTERM};
 static struct sigaction before[RS_COUNT(caught_signals)];
@@ -30,6 +29,12 @@ static void catch_signals(bool quiet) {
     (void)sigaction(caught_signals[i], NULL, &before[i]);
     if (before[i].sa_handler != SIG_IGN) (void)sigaction(caught_signals[i], &action, NULL);
   }
+}
+
+/* A signal that nobody has acted on ends the program now: all that is done is in its folder. */
+static void release_signals(void) {
+  for (size_t i = 0; i < RS_COUNT(caught_signals); i++) (void)sigaction(caught_signals[i], &before[i], NULL);
+  if (noted != 0 && !heard) (void)raise(noted);
 }
 
 static int caught_signal(void) {
@@ -200,8 +205,7 @@ static int run_at(const cli_options *options, const rs_experiment *experiment, c
   d.start = rs_seconds();
   catch_signals(options->quiet);
   rs_status status = rs_run(experiment, &run, &summary, &err);
-  for (size_t i = 0; i < RS_COUNT(caught_signals); i++) (void)sigaction(caught_signals[i], &before[i], NULL);
-  if (noted != 0 && !heard) (void)raise(noted); /* nobody has acted on it: all that is done is in its folder */
+  release_signals();
   if (live) fputs("\r\033[K", stderr);
   warn_of_foreign(&d);
   free(d.foreign_folder);
@@ -209,7 +213,6 @@ static int run_at(const cli_options *options, const rs_experiment *experiment, c
   if (status == RS_STOPPED) return end_stopped(&summary, target->shard, &err);
   if (status != RS_OK) return end_badly(status, &err);
   if (target->shard.count == 0) return cli_end_run(options, experiment, target->directory, &summary);
-  /* What a shard's folder lacks is for the next run into it. */
   cli_note(options, "shard %zu/%zu: %zu of %zu cells in %.1f s: %s (ropescope merge joins the shards)",
            target->shard.number, target->shard.count, summary.done, summary.cells, summary.seconds, target->directory);
   report_failures(options, "", &summary);
