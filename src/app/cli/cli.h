@@ -172,9 +172,8 @@ bool cli_option_at(int command, size_t index, cli_option *option);
  * all that there are. `word` may be NULL: it is missing. */
 int cli_choose(const char *what, const char *word, const char *const *words);
 
-/* The names in lists with commas, as they stand in --job and --only. Owned by the caller, `words` too, which they are
- * parts of; both NULL where there are none. */
-rs_status cli_split_names(const cli_list *lists, char **words, const char ***names, size_t *count, rs_err *err);
+/* The names in lists with commas, as they stand in --job and --only; none of an arena that has failed. */
+const char *const *cli_split_names(const cli_list *lists, rs_arena *arena, size_t *count);
 
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
 

@@ -162,13 +162,13 @@ static rs_status run_jobs(const cli_options *options, const char *const *names, 
 int cmd_bench(const cli_options *options) {
   rs_err err = {0};
   rs_bench_row *rows = NULL;
-  char *words = NULL;
-  const char **names = NULL;
+  rs_arena arena = {0};
   size_t name_count, count;
   if (options->list) return list_jobs();
   if (options->all_isa && options->isa != NULL)
     return cli_error("--all-isa takes every instruction set, --isa %s one: leave one of them out", options->isa);
-  rs_status status = cli_split_names(&options->jobs, &words, &names, &name_count, &err);
+  const char *const *names = cli_split_names(&options->jobs, &arena, &name_count);
+  rs_status status = rs_arena_check(&arena, &err);
   if (status == RS_OK && options->csv_file != NULL) status = rs_file_writable(options->csv_file, &err);
   if (status == RS_OK) status = run_jobs(options, names, name_count, &rows, &count, &err);
   int code = status != RS_OK    ? cli_fail(status, NULL, &err)
@@ -178,7 +178,6 @@ int cmd_bench(const cli_options *options) {
   if (code == CLI_OK && options->csv_file != NULL) status = write_csv(options->csv_file, rows, count, &err);
   if (code == CLI_OK && status != RS_OK) code = cli_fail(status, NULL, &err);
   free(rows);
-  free(names);
-  free(words);
+  rs_arena_clear(&arena);
   return code;
 }

@@ -48,24 +48,20 @@ static rs_status check_file(const char *word, const request *asked, checked_file
   return file->message != NULL ? RS_OK : rs_fail(err, RS_MEMORY, "out of memory while checking %s", word);
 }
 
-static rs_status add_engine(const char *word, request *asked, rs_err *err) {
-  return rs_config_engines_choose(word, &asked->engines, err);
-}
-
-static rs_status add_ignored(const char *word, request *asked, rs_err *err) {
-  if (asked->ignored_count == CLI_WORDS) return rs_fail(err, RS_INPUT, "more than %d findings to ignore", CLI_WORDS);
-  return rs_rule_find(word, &asked->ignored[asked->ignored_count++], err);
-}
-
-static rs_status read_words(const cli_list *list, rs_status (*add)(const char *word, request *asked, rs_err *err),
-                            request *asked, rs_err *err) {
-  const char **names = NULL;
-  char *words = NULL;
-  size_t count = 0;
-  rs_status status = cli_split_names(list, &words, &names, &count, err);
-  for (size_t i = 0; i < count && status == RS_OK; i++) status = add(names[i], asked, err);
-  free(names);
-  free(words);
+/* The names of --engine and --ignore. */
+static rs_status read_names(const cli_options *options, request *asked, rs_err *err) {
+  rs_arena arena = {0};
+  size_t engines, codes;
+  const char *const *engine = cli_split_names(&options->engines, &arena, &engines);
+  const char *const *code = cli_split_names(&options->ignored, &arena, &codes);
+  rs_status status = rs_arena_check(&arena, err);
+  for (size_t i = 0; i < engines && status == RS_OK; i++)
+    status = rs_config_engines_choose(engine[i], &asked->engines, err);
+  if (status == RS_OK && codes > CLI_WORDS)
+    status = rs_fail(err, RS_INPUT, "more than %d findings to ignore", CLI_WORDS);
+  for (size_t i = 0; i < codes && status == RS_OK; i++)
+    status = rs_rule_find(code[i], &asked->ignored[asked->ignored_count++], err);
+  rs_arena_clear(&arena);
   return status;
 }
 
@@ -108,8 +104,7 @@ int cmd_check(const cli_options *options) {
   request asked = {.portrayed = !options->findings};
   files.items = rs_alloc(options->argument_count, sizeof *files.items, &err);
   rs_status status = files.items != NULL ? RS_OK : RS_MEMORY;
-  if (status == RS_OK) status = read_words(&options->engines, add_engine, &asked, &err);
-  if (status == RS_OK) status = read_words(&options->ignored, add_ignored, &asked, &err);
+  if (status == RS_OK) status = read_names(options, &asked, &err);
   for (; files.count < options->argument_count && status == RS_OK; files.count++) /* whatever one of them is */
     status = check_file(options->arguments[files.count], &asked, &files.items[files.count], &err);
   if (status == RS_OK)

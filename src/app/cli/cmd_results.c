@@ -45,19 +45,18 @@ static rs_status choose_formats(const cli_options *options, unsigned *formats, r
 }
 
 static rs_status draw(const cli_options *options, rs_plot_report *report, rs_err *err) {
-  char *words = NULL;
-  const char **names = NULL;
-  size_t count = 0;
+  rs_arena arena = {0};
+  size_t count;
   unsigned formats = 0;
+  const char *const *names = cli_split_names(&options->only, &arena, &count);
   rs_status status = choose_formats(options, &formats, err);
-  if (status == RS_OK) status = cli_split_names(&options->only, &words, &names, &count, err);
+  if (status == RS_OK) status = rs_arena_check(&arena, err);
   const rs_plot_options plot = {
       .length = options->length, .only = names, .only_count = count, .all = options->all, .formats = formats};
   if (status == RS_OK && options->only.count > 0 && count == 0)
     status = rs_fail_on(err, RS_INPUT, "only", "there is no name in it");
   if (status == RS_OK) status = rs_plot_results(options->arguments[0], &plot, report, err);
-  free(names);
-  free(words);
+  rs_arena_clear(&arena);
   return status;
 }
 

@@ -274,19 +274,17 @@ static bool set_field(cli_options *options, const option_row *row, const char *t
   return false;
 }
 
-rs_status cli_split_names(const cli_list *lists, char **words, const char ***names, size_t *count, rs_err *err) {
-  rs_text joined = {0};
-  size_t most = 1;
-  for (size_t i = 0; i < lists->count; i++) rs_text_printf(&joined, "%s,", lists->items[i]);
-  *words = joined.data;
-  RS_TRY(rs_text_check(&joined, err));
-  for (const char *c = joined.data; c != NULL && *c != '\0'; c++) most += *c == ',';
-  *names = rs_alloc(most, sizeof **names, err);
+const char *const *cli_split_names(const cli_list *lists, rs_arena *arena, size_t *count) {
+  size_t most = 0;
+  for (size_t i = 0; i < lists->count; i++) most += strlen(lists->items[i]) / 2 + 1;
+  const char **names = rs_arena_take(arena, most, sizeof *names);
   *count = 0;
-  if (*names == NULL) return RS_MEMORY;
-  for (char *word = joined.data != NULL ? strtok(joined.data, ",") : NULL; word != NULL; word = strtok(NULL, ","))
-    (*names)[(*count)++] = word;
-  return RS_OK;
+  for (size_t i = 0; i < lists->count && names != NULL; i++) {
+    char *words = rs_arena_text(arena, lists->items[i]);
+    for (char *word = words != NULL ? strtok(words, ",") : NULL; word != NULL; word = strtok(NULL, ","))
+      names[(*count)++] = word;
+  }
+  return names;
 }
 
 /* ---- the command line -------------------------------------------------------------------------------------------- */
