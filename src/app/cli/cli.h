@@ -31,7 +31,7 @@ typedef struct cli_options {
   long sort;
   size_t length, threads, rounds, head_dim, last, port, pair; /* pair: its index plus 1 */
   double rtol, base;
-  char *hf_text, *hf_file; /* owned: what --hf - has read; config.json of a folder that --hf names */
+  char *hf_text, *hf_file; /* owned: what --hf - has read; what --hf names */
   bool quiet, print, markdown, json, csv, quick, list, full, all, all_isa, force, help, findings, still, fresh, partial,
       manual;
 } cli_options;

@@ -220,55 +220,37 @@ static bool read_number(const option_row *row, rs_type type, double least, doubl
   return true;
 }
 
-static bool read_column(const option_row *row, const char *text, long *column) {
-  double number;
-  if (!read_number(row, RS_INTEGER, -CLI_WORDS, CLI_WORDS, text, &number)) return false;
-  *column = (long)number;
-  if (*column == 0) cli_error("--%s %s: columns count from 1", row->name, text);
-  return *column != 0;
-}
-
-static bool add_word(const option_row *row, const char *text, cli_list *list) {
-  if (list->count == CLI_WORDS) {
-    cli_error("more than %d times --%s", CLI_WORDS, row->name);
-    return false;
-  }
-  list->items[list->count++] = text;
-  return true;
-}
-
-static bool read_name(const option_row *row, const char *text, const char **name) {
-  *name = text;
-  if (*text == '\0') cli_error("--%s is empty (write --%s %s)", row->name, row->name, row->value);
-  return *text != '\0';
-}
-
-static bool read_word(const option_row *row, const char *text, const char **word) {
-  char what[32];
-  snprintf(what, sizeof what, "--%s", row->name);
-  *word = text;
-  return cli_choose(what, text, row->words) >= 0;
-}
-
 /* Writes the value to the option's field. False after a message when it is none. */
 static bool set_field(cli_options *options, const option_row *row, const char *text) {
   void *field = (char *)options + row->offset;
+  cli_list *list = field;
+  char what[32];
   double number = 0;
+  snprintf(what, sizeof what, "--%s", row->name);
   switch (row->kind) {
   case FLAG: *(bool *)field = true; return true;
-  case TEXT: *(const char **)field = text; return true;
-  case NAME: return read_name(row, text, field);
-  case WORD: return read_word(row, text, field);
-  case LIST: return add_word(row, text, field);
   case REAL: return read_number(row, RS_REAL, row->least, row->most, text, field);
-  case COLUMN: return read_column(row, text, field);
-  case COUNT:
-    if (!read_number(row, RS_INTEGER, 1, row->most, text, &number)) return false;
-    *(size_t *)field = (size_t)number;
+  case TEXT:
+  case NAME:
+  case WORD:
+    *(const char **)field = text;
+    if (row->kind == WORD) return cli_choose(what, text, row->words) >= 0;
+    if (row->kind == NAME && *text == '\0') cli_error("%s is empty (write %s %s)", what, what, row->value);
+    return row->kind == TEXT || *text != '\0';
+  case LIST:
+    if (list->count == CLI_WORDS) cli_error("more than %d times %s", CLI_WORDS, what);
+    if (list->count == CLI_WORDS) return false;
+    list->items[list->count++] = text;
     return true;
+  case COLUMN:
+    if (!read_number(row, RS_INTEGER, -CLI_WORDS, CLI_WORDS, text, &number)) return false;
+    if (number == 0) cli_error("%s %s: columns count from 1", what, text);
+    *(long *)field = (long)number;
+    return number != 0;
+  case COUNT:
   case INDEX:
-    if (!read_number(row, RS_INTEGER, 0, row->most, text, &number)) return false;
-    *(size_t *)field = (size_t)number + 1;
+    if (!read_number(row, RS_INTEGER, row->kind == COUNT, row->most, text, &number)) return false;
+    *(size_t *)field = (size_t)number + (row->kind == INDEX);
     return true;
   }
   return false;
@@ -358,37 +340,33 @@ int cli_options_read(int command, int count, char **arguments, cli_options *opti
 
 /* ---- where a config.json is: FILE|FOLDER|-, of --hf and of arguments --------------------------------------------- */
 
-/* Read once and kept: compare reads the model for each of its recipes. */
-static rs_status read_stdin(cli_options *options, rs_err *err) {
-  size_t length;
-  RS_TRY(rs_file_read("/dev/stdin", RS_LARGEST_FILE, &options->hf_text, &length, err));
-  options->hf = "standard input";
-  if (strlen(options->hf_text) == length) return RS_OK;
-  return rs_fail(err, RS_INPUT, "%s: holds a NUL byte, so it is no JSON", options->hf);
-}
-
-static rs_status find_config(cli_options *options, rs_err *err) {
+/* What messages call it: a folder's config.json, or standard input. */
+static char *name_of(const char *word, rs_err *err) {
   struct stat info;
-  if (stat(options->hf, &info) != 0 || !S_ISDIR(info.st_mode)) return RS_OK;
-  options->hf_file = rs_path_join(options->hf, "config.json", err);
-  options->hf = options->hf_file;
-  return options->hf_file != NULL ? RS_OK : RS_MEMORY;
+  if (strcmp(word, "-") == 0) return rs_strdup("standard input", err);
+  return stat(word, &info) == 0 && S_ISDIR(info.st_mode) ? rs_path_join(word, "config.json", err)
+                                                         : rs_strdup(word, err);
 }
 
 int cli_read_hf(cli_options *options) {
+  const char *word = options->hf;
+  size_t length;
   rs_err err = {0};
-  if (options->hf == NULL) return CLI_OK;
-  rs_status status = strcmp(options->hf, "-") == 0 ? read_stdin(options, &err) : find_config(options, &err);
+  if (word == NULL) return CLI_OK;
+  options->hf = options->hf_file = name_of(word, &err);
+  rs_status status = options->hf != NULL ? RS_OK : RS_MEMORY;
+  if (status == RS_OK && strcmp(word, "-") == 0) { /* read once and kept: compare reads the model for each recipe */
+    status = rs_file_read("/dev/stdin", RS_LARGEST_FILE, &options->hf_text, &length, &err);
+    if (status == RS_OK && strlen(options->hf_text) != length)
+      status = rs_fail(&err, RS_INPUT, "%s: holds a NUL byte, so it is no JSON", options->hf);
+  }
   return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
 }
 
 rs_status cli_read_config(const char *word, char **name, char **data, size_t *length, rs_err *err) {
-  struct stat info;
-  bool standard = strcmp(word, "-") == 0;
-  bool folder = !standard && stat(word, &info) == 0 && S_ISDIR(info.st_mode);
-  *name = folder ? rs_path_join(word, "config.json", err) : rs_strdup(standard ? "standard input" : word, err);
+  *name = name_of(word, err);
   if (*name == NULL) return RS_MEMORY;
-  return rs_file_read(standard ? "/dev/stdin" : *name, RS_LARGEST_FILE, data, length, err);
+  return rs_file_read(strcmp(word, "-") == 0 ? "/dev/stdin" : *name, RS_LARGEST_FILE, data, length, err);
 }
 
 void cli_options_clear(cli_options *options) {
