@@ -1,4 +1,4 @@
-/* ropescope run. */
+/* ropescope run, and merge. */
 #include "cli.h"
 
 #include "pages/pages.h"
@@ -143,9 +143,10 @@ static int check_memory(const cli_options *options, const rs_experiment *experim
       cli_mebibytes(plan.peak_bytes), cli_mebibytes(available));
 }
 
+/* The input was good; of a merge, cells are missing or differ, or journals are damaged. */
 static int end_badly(rs_status status, const rs_err *err) {
   int code = cli_fail(status, NULL, err);
-  return code == CLI_BUSY ? code : CLI_FAILED; /* the input was good */
+  return code == CLI_BUSY ? code : CLI_FAILED;
 }
 
 /* An exit status as a shell gives it to what a signal has ended. */
@@ -287,5 +288,35 @@ int cmd_run(const cli_options *options) {
   own.quiet = own.quiet || rs_ranks_rank(target.ranks) > 0;
   code = run_target(&own, &target);
   rs_ranks_close(target.ranks);
+  return code;
+}
+
+/* ---- merge: shards into the results of the whole ------------------------------------------------------------------
+ */
+
+static int merge_into(const cli_options *options, const rs_experiment *experiment, const char *directory) {
+  rs_run_summary summary;
+  rs_err err = {0};
+  const rs_run_options merge = {.directory = directory, .resume = !options->fresh, .partial = options->partial};
+  int code = cli_check_folder(options, experiment, directory);
+  if (code != CLI_OK) return code;
+  rs_status status = rs_merge(experiment, options->arguments, options->argument_count, &merge, &summary, &err);
+  return status == RS_OK ? cli_end_run(options, experiment, directory, &summary) : end_badly(status, &err);
+}
+
+int cmd_merge(const cli_options *options) {
+  rs_experiment *experiment;
+  rs_problems problems = {0};
+  rs_err err = {0};
+  if (options->argument_count == 0)
+    return cli_error("merge takes the folders of shards, as ropescope run --shard leaves them (ropescope help merge)");
+  rs_status status = rs_shards_read(options->arguments, options->argument_count, &experiment, &problems, &err);
+  int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
+  rs_problems_clear(&problems);
+  if (code != CLI_OK) return code;
+  char *directory = cli_results_folder(options, experiment, (rs_sweep_shard){0}, &err);
+  code = directory != NULL ? merge_into(options, experiment, directory) : cli_fail(RS_MEMORY, NULL, &err);
+  free(directory);
+  rs_experiment_free(experiment);
   return code;
 }
