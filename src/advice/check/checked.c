@@ -136,15 +136,24 @@ rs_status rs_checked_read(const char *text, size_t length, const char *name, rs_
 
 /* ---- findings ---------------------------------------------------------------------------------------------------- */
 
-/* The path of a node below `at`, as "rope_parameters.full_attention.factor"; false where it is not there. */
-static bool find_path(const rs_node *at, const rs_node *node, const rs_path *path, rs_path *out) {
-  for (size_t i = 0; i < at->count; i++) {
-    const rs_node *child = &at->items[i];
-    *out = at->kind == RS_MAPPING ? rs_path_key(path, child->key) : rs_path_index(path, i);
-    const rs_path inner = *out;
-    if (child == node || find_path(child, node, &inner, out)) return true;
-  }
-  return false;
+/* What holds a node, at or below `at`; NULL: nothing there does. */
+static const rs_node *parent_of(const rs_node *at, const rs_node *node) {
+  const rs_node *parent = NULL;
+  if ((uintptr_t)node - (uintptr_t)at->items < at->count * sizeof *node) return at;
+  for (size_t i = 0; i < at->count && parent == NULL; i++)
+    if (at->items[i].count > 0) parent = parent_of(&at->items[i], node);
+  return parent;
+}
+
+/* The path of a node below the root, as "rope_parameters.full_attention.factor"; false where it is not there. */
+static bool find_path(const rs_node *root, const rs_node *node, rs_path *out) {
+  const rs_node *parent = parent_of(root, node);
+  rs_path above = {""};
+  if (parent == NULL) return false;
+  if (parent != root) (void)find_path(root, parent, &above);
+  *out = parent->kind == RS_MAPPING ? rs_path_key(&above, node->key)
+                                    : rs_path_index(&above, (size_t)(node - parent->items));
+  return true;
 }
 
 const char *rs_fix(rs_checked *c, const char *format, ...) {
@@ -167,7 +176,7 @@ rs_finding *rs_find(rs_checked *c, const char *code, const rs_node *node, const 
   if (node != NULL) {
     finding->line = node->line;
     finding->column = node->column;
-    bool there = find_path(c->root, node, NULL, &path);
+    bool there = find_path(c->root, node, &path);
     rs_shorten(there ? path.text : node->key != NULL ? node->key : "", sizeof finding->key, finding->key);
   }
   rs_message(finding->fix, sizeof finding->fix, "%s", fix != NULL ? fix : "");

@@ -232,8 +232,7 @@ const rs_check_row rs_rules_dictionary[] = {
              "transformers, modeling_rope_utils.py: _check_received_keys"),
      .in_rope = find_keys},
     {RS_RULE("RS107", "key-of-another-type", RS_WARNING, "a key that this rope_type does not have: it changes nothing",
-             "transformers, modeling_rope_utils.py: _check_received_keys"),
-     .in_rope = NULL},
+             "transformers, modeling_rope_utils.py: _check_received_keys")},
     {RS_RULE("RS108", "missing-key", RS_ERROR, "a key is missing that this rope_type needs",
              "transformers, modeling_rope_utils.py: rope_config_validation"),
      .in_rope = find_missing},
@@ -249,6 +248,5 @@ const rs_check_row rs_rules_dictionary[] = {
     {RS_RULE("RS111", "rope-type-of-own-code", RS_WARNING,
              "a rope_type that vLLM, SGLang or the model's own code knows, and transformers does not; it is not "
              "computed here",
-             "vLLM, rotary_embedding/__init__.py; SGLang, rotary_embedding/factory.py"),
-     .in_rope = NULL},
+             "vLLM, rotary_embedding/__init__.py; SGLang, rotary_embedding/factory.py")},
     {.rule = {.code = NULL}}};

@@ -204,8 +204,7 @@ const rs_check_row rs_rules_layers[] = {
      .in_file = find_local_base},
     {RS_RULE("RS804", "rope-parameters-of-no-layer", RS_NOTE,
              "rope_parameters of a type of layers that no layer has: they change nothing",
-             "transformers 5, modeling_rope_utils.py: rope_parameters by layer type"),
-     .in_rope = NULL},
+             "transformers 5, modeling_rope_utils.py: rope_parameters by layer type")},
     {RS_RULE("RS805", "unknown-layer-type", RS_ERROR,
              "a type of layers, in layer_types or rope_parameters, that is not known here: what such layers see is not "
              "known, either",

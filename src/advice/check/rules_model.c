@@ -193,8 +193,7 @@ const rs_check_row rs_rules_model[] = {
      .in_rope = find_sections},
     {RS_RULE("RS406", "rotation-unsaid", RS_WARNING,
              "no key speaks of positions, and the model_type is not known here: plain RoPE with base 10000 is a guess",
-             "the model's own code"),
-     .in_rope = NULL},
+             "the model's own code")},
     {RS_RULE("RS407", "guessed-class", RS_WARNING,
              "the model_type is not known here, or its class does not read keys that the file has: what is said is a "
              "guess, and names the keys that nothing here reads",
@@ -206,18 +205,15 @@ const rs_check_row rs_rules_model[] = {
      .in_file = find_said},
     {RS_RULE("RS502", "scaling-of-a-class-without-rotation", RS_WARNING,
              "rope_scaling in the config of a class that turns nothing: nobody reads it",
-             "transformers, modeling_bert.py, modeling_bloom.py and others"),
-     .in_rope = NULL},
+             "transformers, modeling_bert.py, modeling_bloom.py and others")},
     {RS_RULE(
-         "RS503", "no-rotation-by-key", RS_NOTE,
-         "a key says that positions are not rotary: nothing turns, and what is said of the file is of what it names",
-         "the model's own code"),
-     .in_rope = NULL},
+        "RS503", "no-rotation-by-key", RS_NOTE,
+        "a key says that positions are not rotary: nothing turns, and what is said of the file is of what it names",
+        "the model's own code")},
     {RS_RULE("RS504", "no-rotation-by-unread-key", RS_WARNING,
              "a key says that positions are not rotary, and the class in transformers does not read it and turns all "
              "the same",
-             "transformers, modeling_llama.py and others: rotary_emb without a condition"),
-     .in_rope = NULL},
+             "transformers, modeling_llama.py and others: rotary_emb without a condition")},
     {RS_RULE("RS505", "positions-by-own-code", RS_NOTE,
              "a key that changes positions in the model's own code or in vLLM, and that is not counted here, or not in "
              "what is said of engines",

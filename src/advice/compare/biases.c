@@ -282,27 +282,18 @@ static double press(const slopes *in, size_t head, size_t heads) {
   return head < power ? geometric(in, head + 1, power) : geometric(in, 2 * (head - power) + 1, 2 * power);
 }
 
-typedef double formula(const slopes *in, size_t head, size_t size);
+typedef enum formula { UNSPLIT, FROM_ZERO, OF_RANK, REVERSED } formula;
 
-static double unsplit(const slopes *in, size_t head, size_t heads) {
-  return geometric(in, head + 1, heads);
-}
-
-static double from_zero(const slopes *in, size_t head, size_t heads) {
-  return geometric(in, head, heads);
-}
-
-static double of_rank(const slopes *in, size_t head, size_t heads) {
-  return press(in, head % heads, heads);
-}
-
-static double reversed(const slopes *in, size_t head, size_t heads) {
-  return press(in, heads - 1 - head, heads);
-}
-
-static bool fits(const slopes *in, formula *slope, size_t size) {
+/* Whether the list is what a formula gives for so many heads. */
+static bool fits(const slopes *in, formula way, size_t size) {
   bool same = true;
-  for (size_t i = 0; i < in->listed && same; i++) same = is_equal(slope(in, i, size), in->list[i], in->rtol);
+  for (size_t i = 0; i < in->listed && same; i++) {
+    double slope = way == UNSPLIT     ? geometric(in, i + 1, size)
+                   : way == FROM_ZERO ? geometric(in, i, size)
+                   : way == OF_RANK   ? press(in, i % size, size)
+                                      : press(in, size - 1 - i, size);
+    same = is_equal(slope, in->list[i], in->rtol);
+  }
   return same;
 }
 
@@ -321,22 +312,22 @@ static void try_formulas(slopes *in) {
   size_t heads = in->heads, below = power_below(heads), above = 2 * below;
   double most = in->largest;
   bool all = in->listed == heads, split = below < heads;
-  if (all && split && fits(in, unsplit, heads))
+  if (all && split && fits(in, UNSPLIT, heads))
     keep(in, "2^(-%g(i+1)/%zu): Press's formula without the split at %zu", most, heads, below);
-  if (all && split && fits(in, unsplit, above))
+  if (all && split && fits(in, UNSPLIT, above))
     keep(in, "2^(-%g(i+1)/%zu): the first %zu slopes of %zu heads, where Press takes every second one beyond %zu", most,
          above, heads, above, below);
-  if (all && split && fits(in, unsplit, below))
+  if (all && split && fits(in, UNSPLIT, below))
     keep(in, "2^(-%g(i+1)/%zu) for all %zu heads: Press's formula without what it has beyond %zu", most, below, heads,
          below);
-  if (all && fits(in, from_zero, heads)) keep(in, "2^(-%g i/%zu): heads counted from 0", most, heads);
-  if (all && fits(in, reversed, heads)) keep(in, "%c's slopes, the last head first", letters[in->from]);
+  if (all && fits(in, FROM_ZERO, heads)) keep(in, "2^(-%g i/%zu): heads counted from 0", most, heads);
+  if (all && fits(in, REVERSED, heads)) keep(in, "%c's slopes, the last head first", letters[in->from]);
 }
 
 /* Ranks of tensor parallelism that number their heads from 0: all of them side by side, or one. */
 static void try_ranks(slopes *in) {
   for (size_t size = in->listed == in->heads ? in->heads / 2 : in->listed; size > 0; size--) {
-    if (in->heads % size != 0 || !fits(in, of_rank, size)) continue;
+    if (in->heads % size != 0 || !fits(in, OF_RANK, size)) continue;
     size_t times = in->listed / size;
     char often[32];
     snprintf(often, sizeof often, times == 2 ? ", twice" : times > 2 ? ", %zu times" : "", times);

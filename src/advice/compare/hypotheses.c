@@ -115,20 +115,20 @@ static double shown_base(const rs_compared *side, const rs_compared *other) {
 }
 
 static void alter_train_length(maker *make) {
-  static const struct {
-    double times;
-    const char *why;
-  } shares[] = {{2, "twice as long"}, {4, "4 times as long"}, {0.5, "half as long"}, {0.25, "a quarter as long"}};
   double length = rs_compared_train_length(make->from), most = (double)make->from->model->max_length;
   double s = rs_compared_scale(make->from);
   const struct {
     double length;
     const char *why;
-  } named[] = {{most, "max_length"}, {floor(most / s), "max_length / s"}, {floor(length * s), "train_length times s"}};
-  for (size_t i = 0; i < RS_COUNT(named); i++)
-    if (named[i].length != length) rs_hypothesis_number(make, "train_length", named[i].length, named[i].why);
-  for (size_t i = 0; i < RS_COUNT(shares); i++)
-    rs_hypothesis_number(make, "train_length", floor(length * shares[i].times), shares[i].why);
+  } tried[] = {{most, "max_length"},
+               {floor(most / s), "max_length / s"},
+               {floor(length * s), "train_length times s"},
+               {2 * length, "twice as long"},
+               {4 * length, "4 times as long"},
+               {floor(length / 2), "half as long"},
+               {floor(length / 4), "a quarter as long"}};
+  for (size_t i = 0; i < RS_COUNT(tried); i++)
+    if (tried[i].length != length) rs_hypothesis_number(make, "train_length", tried[i].length, tried[i].why);
 }
 
 static void alter_layout(maker *make) {

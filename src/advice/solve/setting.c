@@ -46,27 +46,24 @@ static const struct {
     {"string", NULL, NOTHING},
 };
 
-/* Plain RoPE, (pairs,) rad/token. */
-static double *make_ladder(const rs_ranking *ranking, size_t *pairs, rs_err *err) {
-  const rs_model *model = ranking->model;
-  *pairs = model->rotary_dim / 2;
-  double *omega = rs_alloc(*pairs, sizeof *omega, err);
-  if (omega != NULL) rs_ladder(model->rope_theta, (double)model->rotary_dim, *pairs, omega);
-  return omega;
+/* The largest angle that is not new to a pair of plain RoPE; infinite where it went full circle in training. */
+static double range_of(const rs_ranking *ranking, size_t pair, double *omega) {
+  *omega = rs_ladder_at(ranking->model->rope_theta, (double)ranking->model->rotary_dim, pair);
+  return rs_angle_range(ranking->train_length * *omega);
 }
 
-static rs_status find_number(const rs_ranking *ranking, size_t length, asked value, double *number, rs_err *err) {
-  double theta = ranking->model->rope_theta, trained = ranking->train_length;
-  size_t pairs;
-  double *omega = make_ladder(ranking, &pairs, err);
-  if (omega == NULL) return RS_MEMORY;
-  size_t critical = rs_critical_pair(omega, pairs, trained);
+static double find_number(const rs_ranking *ranking, size_t length, asked value) {
+  double theta = ranking->model->rope_theta, trained = ranking->train_length, omega;
+  size_t pairs = ranking->model->rotary_dim / 2, critical = 0;
+  while (critical < pairs && isinf(range_of(ranking, critical, &omega))) critical++;
   bool movable = critical > 0 && critical < pairs;
-  free(omega);
-  *number = value == ONE ? 1 : value == TWO ? 2 : (double)length / trained; /* above 1: check_model */
-  if (value == TURNING_SHARE) *number = (double)critical / (double)pairs;
-  if (value == BASE) *number = movable ? rs_base_in_range(theta, critical, pairs, trained, (double)length) : theta;
-  return RS_OK;
+  switch (value) {
+  case ONE: return 1;
+  case TWO: return 2;
+  case TURNING_SHARE: return (double)critical / (double)pairs;
+  case BASE: return movable ? rs_base_in_range(theta, critical, pairs, trained, (double)length) : theta;
+  default: return (double)length / trained; /* above 1: check_model */
+  }
 }
 
 /* ---- candidates -------------------------------------------------------------------------------------------------- */
@@ -83,19 +80,17 @@ static rs_status set_list(rs_recipe *recipe, const char *name, const double *lis
 /* What a search as LongRoPE's ends in where these costs are searched by: pairs that went full circle are kept, and each
  * other one is divided by no more than brings its farthest key to where training ended. */
 static rs_status set_divisors(const rs_ranking *ranking, size_t length, rs_recipe *recipe, rs_err *err) {
-  size_t pairs;
-  double *divisors = make_ladder(ranking, &pairs, err), farthest = (double)length - 1;
-  double *ones = rs_alloc(pairs, sizeof *ones, err);
-  rs_status status = divisors != NULL && ones != NULL ? RS_OK : RS_MEMORY;
-  for (size_t j = 0; j < pairs && status == RS_OK; j++) {
-    double range = rs_angle_range(ranking->train_length * divisors[j]);
-    divisors[j] = isinf(range) ? 1 : fmax(1, farthest * divisors[j] / range);
+  size_t pairs = ranking->model->rotary_dim / 2;
+  double *divisors = rs_alloc(2 * pairs, sizeof *divisors, err), *ones = divisors + pairs;
+  if (divisors == NULL) return RS_MEMORY;
+  for (size_t j = 0; j < pairs; j++) {
+    double omega, range = range_of(ranking, j, &omega);
+    divisors[j] = isinf(range) ? 1 : fmax(1, ((double)length - 1) * omega / range);
     ones[j] = 1;
   }
-  if (status == RS_OK) status = set_list(recipe, "short_factor", ones, pairs, err);
+  rs_status status = set_list(recipe, "short_factor", ones, pairs, err);
   if (status == RS_OK) status = set_list(recipe, "long_factor", divisors, pairs, err);
   free(divisors);
-  free(ones);
   return status;
 }
 
@@ -111,11 +106,9 @@ static rs_status make_recipe(const rs_ranking *ranking, size_t length, size_t in
   rs_status status = RS_OK;
   if (recipes[index].value == DYNAMIC) {
     status = rs_recipe_set(recipe, recipes[index].param, "dynamic", err);
-  } else if (recipes[index].param != NULL) {
-    double number;
-    status = find_number(ranking, length, recipes[index].value, &number, err);
-    if (status == RS_OK) status = rs_recipe_set_number(recipe, recipes[index].param, rs_ten_digits(number), err);
-  }
+  } else if (recipes[index].param != NULL)
+    status = rs_recipe_set_number(recipe, recipes[index].param,
+                                  rs_ten_digits(find_number(ranking, length, recipes[index].value)), err);
   if (status == RS_OK && strcmp(recipes[index].method, "longrope") == 0)
     status = set_divisors(ranking, length, recipe, err);
   if (status == RS_OK) status = settle(ranking, recipe, err);
