@@ -149,14 +149,15 @@ static rs_status write_metric(const char *name, const rs_asked *asked, const rs_
   return status;
 }
 
-static rs_status write_curves(const rs_asked *asked, const rs_encoding *encoding, rs_json *json, rs_err *err) {
-  for (const char *const *name = rs_explored_metrics; *name != NULL; name++)
-    RS_TRY(write_metric(*name, asked, encoding, json, err));
-  return RS_OK;
-}
-
 /* ---- the answer ---------------------------------------------------------------------------------------------------
  */
+
+/* Writes the text, of which nothing is null, and clears it. */
+static void write_text(rs_json *json, const char *key, rs_text *text) {
+  rs_json_string(json, key, text->length > 0 ? rs_text_string(text) : NULL);
+  json->text->failed |= text->failed;
+  rs_text_clear(text);
+}
 
 static void write_model(const rs_asked *asked, rs_json *json) {
   const rs_model *model = &asked->model;
@@ -166,7 +167,7 @@ static void write_model(const rs_asked *asked, rs_json *json) {
   rs_json_object(json, "model");
   rs_json_string(json, "name", model->name);
   rs_json_string(json, "layers", rs_profile_mixed(profile) ? profile->kinds[asked->kind].name : NULL);
-  rs_json_string(json, "sees", rs_text_string(&seen));
+  write_text(json, "sees", &seen);
   rs_json_number(json, "heads", (double)model->heads);
   rs_json_number(json, "head_dim", (double)model->head_dim);
   rs_json_number(json, "rotary_dim", (double)model->rotary_dim);
@@ -175,53 +176,37 @@ static void write_model(const rs_asked *asked, rs_json *json) {
   rs_json_number(json, "max_length", (double)model->max_length);
   rs_json_string(json, "publishes", model->published.method != NULL ? model->published.method->name : NULL);
   rs_json_end(json);
-  json->text->failed |= seen.failed;
-  rs_text_clear(&seen);
 }
 
 /* Every parameter that has a value, as it acts; `given`: the query says it. */
 static void write_params(const rs_recipe *recipe, rs_json *json) {
-  rs_text value = {0};
   rs_json_array(json, "parameters");
   for (size_t p = 0; p < recipe->settings.count; p++) {
     if (!recipe->settings.values[p].set) continue;
-    value.length = 0;
+    rs_text value = {0};
     rs_value_write(recipe->settings.params[p], &recipe->settings.values[p], &value);
     rs_json_object(json, NULL);
     rs_json_string(json, "name", recipe->settings.params[p]->name);
-    rs_json_string(json, "value", rs_text_string(&value));
+    write_text(json, "value", &value);
     rs_json_bool(json, "given", recipe->settings.values[p].given);
     rs_json_end(json);
   }
   rs_json_end(json);
-  json->text->failed |= value.failed;
-  rs_text_clear(&value);
 }
 
-static rs_status write_fragment(const rs_asked *asked, rs_json *json, rs_err *err) {
-  rs_text text = {0};
-  rs_status status = rs_asked_fragment(asked, &text, err);
-  if (status == RS_OK) rs_json_string(json, "fragment", text.length > 0 ? rs_text_string(&text) : NULL);
-  json->text->failed |= text.failed;
-  rs_text_clear(&text);
+static rs_status write_words(const rs_asked *asked, rs_json *json, rs_err *err) {
+  rs_text recipe = {0}, command = {0}, config = {0}, warning = {0}, fragment = {0};
+  rs_recipe_write(&asked->recipe, &recipe);
+  write_text(json, "recipe", &recipe);
+  rs_asked_command(asked, &command);
+  write_text(json, "command", &command);
+  rs_asked_config(asked, &config);
+  write_text(json, "config", &config);
+  rs_recipe_warn(&asked->recipe, NULL, &asked->model, asked->length, NULL, &warning);
+  write_text(json, "warning", &warning);
+  rs_status status = rs_asked_fragment(asked, &fragment, err);
+  write_text(json, "fragment", &fragment);
   return status;
-}
-
-static void write_words(const rs_asked *asked, rs_json *json) {
-  rs_text text = {0};
-  rs_recipe_write(&asked->recipe, &text);
-  rs_json_string(json, "recipe", rs_text_string(&text));
-  text.length = 0;
-  rs_asked_command(asked, &text);
-  rs_json_string(json, "command", rs_text_string(&text));
-  text.length = 0;
-  rs_asked_config(asked, &text);
-  rs_json_string(json, "config", rs_text_string(&text));
-  text.length = 0;
-  rs_recipe_warn(&asked->recipe, NULL, &asked->model, asked->length, NULL, &text);
-  rs_json_string(json, "warning", text.length > 0 ? rs_text_string(&text) : NULL);
-  json->text->failed |= text.failed;
-  rs_text_clear(&text);
 }
 
 static rs_status write_answer(const rs_asked *asked, const rs_encoding *encoding, rs_json *json, rs_err *err) {
@@ -231,11 +216,11 @@ static rs_status write_answer(const rs_asked *asked, const rs_encoding *encoding
   rs_json_number(json, "trained_tokens", encoding->train_length);
   rs_json_number(json, "rotary_dim", (double)encoding->rotary_dim);
   rs_json_number(json, "scale", encoding->scale);
-  write_words(asked, json);
-  RS_TRY(write_fragment(asked, json, err));
+  RS_TRY(write_words(asked, json, err));
   write_model(asked, json);
   write_params(&asked->recipe, json);
-  RS_TRY(write_curves(asked, encoding, json, err));
+  for (const char *const *name = rs_explored_metrics; *name != NULL; name++)
+    RS_TRY(write_metric(*name, asked, encoding, json, err));
   rs_json_end(json);
   return rs_text_check(json->text, err);
 }
@@ -269,8 +254,7 @@ void rs_explore_error(const rs_err *err, rs_text *text) {
   rs_text message = {0};
   rs_text_printf(&message, "%s%s%s", err->subject, named ? ": " : "", err->message);
   rs_json_object(&json, NULL);
-  rs_json_string(&json, "error", rs_text_string(&message));
+  write_text(&json, "error", &message);
   rs_json_string(&json, "parameter", named ? err->subject : NULL);
   rs_json_end(&json);
-  rs_text_clear(&message);
 }

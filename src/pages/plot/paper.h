@@ -201,7 +201,7 @@ double rs_plot_ticks_width(const rs_plot_axis *axis);
 /* Appends the name of a placed axis with its unit: "length (tokens, 1k = 1024)". */
 void rs_plot_axis_name(const rs_plot_axis *axis, const char *name, const char *unit, rs_text *label);
 
-/* ---- page ------------------------------------------------------------------------------------------------------ */
+/* ---- page -------------------------------------------------------------------------------------------------------- */
 
 /* What all pictures have around their plot area: title, definition and subtitle above, names of axes, ticks. */
 
