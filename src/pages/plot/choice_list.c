@@ -301,18 +301,13 @@ static rs_status check_only(const rs_plot_list *list, const rs_plot_options *opt
   return RS_OK;
 }
 
-static bool is_chosen(const rs_plot_item *item, const rs_plot_options *options) {
-  for (size_t i = 0; i < options->only_count; i++)
-    if (is_meant(options->only[i], item)) return true;
-  return options->only_count == 0 && (options->all || !item->plain);
-}
-
 rs_status rs_plot_list_filter(rs_plot_list *list, const rs_plot_options *options, rs_plot_report *report, rs_err *err) {
   size_t kept = 0;
   RS_TRY(check_only(list, options, err));
   for (size_t i = 0; i < list->count; i++) {
     rs_plot_item *item = &list->items[i];
-    bool chosen = is_chosen(item, options);
+    bool chosen = options->only_count == 0 && (options->all || !item->plain);
+    for (size_t k = 0; k < options->only_count && !chosen; k++) chosen = is_meant(options->only[k], item);
     if (!chosen && options->only_count == 0) report->plain++;
     if (chosen) list->items[kept++] = *item;
   }

@@ -150,12 +150,6 @@ static bool tells_apart(const rs_plot_file *file, const rs_plot_column *column) 
   return false;
 }
 
-static bool is_fixed(const rs_plot_file *file, const rs_plot_column *column) {
-  bool fixed = false;
-  for (size_t k = 0; k < KEYS; k++) fixed |= file->keys[k] == column;
-  return fixed;
-}
-
 /* What joins the names of methods. Flags are by the number that a method has before that. */
 typedef struct naming {
   const rs_plot_column **extra; /* the key columns in which twins differ (count) */
@@ -179,8 +173,9 @@ static void find_naming(const rs_plot_file *file, size_t methods, size_t heads, 
   names->heads = lines <= RS_PLOT_LEGEND;
   for (size_t i = 0; i < file->count; i++) {
     const rs_plot_column *column = &file->columns[i];
-    if (column->role == RS_PLOT_KEY && !is_fixed(file, column) && tells_apart(file, column))
-      names->extra[names->count++] = column;
+    bool fixed = false; /* a key that a line shows anyway */
+    for (size_t k = 0; k < KEYS; k++) fixed |= file->keys[k] == column;
+    if (column->role == RS_PLOT_KEY && !fixed && tells_apart(file, column)) names->extra[names->count++] = column;
   }
 }
 
@@ -332,16 +327,12 @@ static rs_status find_per_source(rs_plot_measure *measure, rs_err *err) {
   return RS_OK;
 }
 
-static bool has_lengths(const rs_plot_file *file) {
-  for (size_t i = 1; i < file->cell_count; i++)
-    if (file->cells[i].length != file->cells[0].length) return true;
-  return false;
-}
-
 /* A map without a first side is one over the lengths of the cells, where these have several. */
 static rs_status read_lengths(rs_plot_measure *measure, rs_err *err) {
   const rs_plot_file *file = measure->file;
-  if (measure->part[RS_PLOT_MAP_Y] == NULL || measure->part[RS_PLOT_MAP_X] != NULL || !has_lengths(file)) return RS_OK;
+  bool several = false;
+  for (size_t i = 1; i < file->cell_count; i++) several |= file->cells[i].length != file->cells[0].length;
+  if (measure->part[RS_PLOT_MAP_Y] == NULL || measure->part[RS_PLOT_MAP_X] != NULL || !several) return RS_OK;
   double *x = measure->part[RS_PLOT_MAP_X] = rs_arena_take(&measure->memory, file->table->rows, sizeof *x);
   RS_TRY(rs_arena_check(&measure->memory, err));
   for (size_t i = 0; i < file->cell_count; i++)

@@ -299,13 +299,6 @@ static rs_status find_methods(const rs_plot_measure *measure, const place *place
   return RS_OK;
 }
 
-/* Where a method with a value stands among them; their number for others. */
-static size_t slot_of(const rs_plot_map *map, size_t method) {
-  size_t slot = 0;
-  while (slot < map->count && map->methods[slot] != method) slot++;
-  return slot;
-}
-
 /* ---- the values -------------------------------------------------------------------------------------------------- */
 
 /* Sums and counts first, then means. */
@@ -320,7 +313,9 @@ static void fill_values(const rs_plot_measure *measure, const place *places, siz
     if (panel == map->panel.count) continue;
     if (mark != NULL && mark[places[i].row] == places[i].panel) map->marks[panel] = cell;
     if (isnan(value)) continue;
-    size_t where = (slot_of(map, places[i].method) * map->panel.count + panel) * cells + cell;
+    size_t slot = 0; /* of the method among those with a value */
+    while (map->methods[slot] != places[i].method) slot++;
+    size_t where = (slot * map->panel.count + panel) * cells + cell;
     map->values[where] += value;
     counts[where]++;
   }

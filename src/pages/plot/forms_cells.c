@@ -151,15 +151,13 @@ static void size_panels(layout *l) {
   l->pitch_y = l->panel_height + GAP_Y + letters.row * l->title_rows;
 }
 
-static size_t count_values(const rs_plot_map *map) {
-  return map->count * map->panel.count * map->x.count * map->y.count;
-}
-
 /* Whether all values have room in their cells. */
 static void fit_numbers(layout *l) {
+  const rs_plot_map *map = l->map;
+  size_t count = map->count * map->panel.count * map->x.count * map->y.count;
   double widest = 0;
   l->numbers = l->shades.texts && NUMBER_SIZE + NUMBER_ROOM <= l->cell_height;
-  for (size_t i = 0; i < count_values(l->map) && l->numbers; i++) {
+  for (size_t i = 0; i < count && l->numbers; i++) {
     if (isnan(l->map->values[i])) continue;
     const char *text = rs_plot_shade_text(&l->shades, l->map->values[i], &l->picture->memory);
     widest = fmax(widest, rs_plot_text_width(text, strlen(text), NUMBER_SIZE, false));

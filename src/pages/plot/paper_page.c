@@ -112,13 +112,6 @@ double rs_plot_crisp(double pixel) {
   return floor(pixel) + 0.5;
 }
 
-/* Height of the rows above the area, when they are `width` wide. */
-static double titles_height(const rs_plot_head *head, double width) {
-  size_t notes = rs_plot_rows_count(head->definition, &note, width, NULL);
-  notes += rs_plot_rows_count(head->subtitle, &note, width, NULL);
-  return (double)rs_plot_rows_count(head->title, &title, width, NULL) * title.row + (double)notes * note.row;
-}
-
 static void draw_titles(const rs_plot_page *page, double width) {
   rs_plot_picture *picture = page->picture;
   const rs_plot_head *head = page->head;
@@ -136,7 +129,10 @@ void rs_plot_page_place(rs_plot_page *page, const rs_plot_room *room) {
   page->right = page->left + room->width;
   double width = ceil(fmax(room->width + room->beside, room->titles));
   picture->width = page->left + width + EDGE;
-  page->top = EDGE + titles_height(page->head, width) + TITLES_GAP + room->over;
+  size_t titles = rs_plot_rows_count(page->head->title, &title, width, NULL);
+  size_t notes = rs_plot_rows_count(page->head->definition, &note, width, NULL) +
+                 rs_plot_rows_count(page->head->subtitle, &note, width, NULL);
+  page->top = EDGE + ((double)titles * title.row + (double)notes * note.row) + TITLES_GAP + room->over;
   page->bottom = page->top + room->height;
   picture->height = ceil(fmax(page->bottom + NAME_BASE + 5, page->top + room->beside_height) + EDGE);
   draw_titles(page, width);

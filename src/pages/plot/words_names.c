@@ -182,13 +182,6 @@ static rs_tree *read_config(const rs_plot_data *data) {
   return config;
 }
 
-/* "first_value" as "first value". */
-static void write_part(const rs_node *part, rs_text *out) {
-  rs_text_puts(out, part != NULL && part->kind == RS_SCALAR ? part->text : "?");
-  for (size_t c = 0; c < out->length; c++)
-    if (out->data[c] == '_') out->data[c] = ' ';
-}
-
 rs_status rs_plot_categories_read(const rs_plot_data *data, const char *what, size_t count, rs_arena *memory,
                                   rs_plot_categories *categories, rs_err *err) {
   bool segments = strcmp(what, "segment") == 0;
@@ -205,7 +198,7 @@ rs_status rs_plot_categories_read(const rs_plot_data *data, const char *what, si
     if (segments)
       write_segment(item, &name);
     else if (list != NULL)
-      write_part(item, &name);
+      rs_plot_words(item != NULL && item->kind == RS_SCALAR ? item->text : "?", "", &name); /* "first value" */
     else
       rs_text_printf(&name, "%s %zu", what, i); /* "head 0", "head 1" */
     status = rs_text_check(&name, err);

@@ -11,17 +11,13 @@ typedef struct heading {
   size_t count, keys;          /* keys come first */
 } heading;
 
-/* A key that lines of a folder differ in, or that folders may differ in. */
-static bool is_shown_key(const report_column *column, bool several) {
-  bool always = strcmp(column->name, "method") == 0 || strcmp(column->name, "length_tokens") == 0;
-  return column->key && (always || column->varies || (several && strcmp(column->name, "model") == 0));
-}
-
 static void add_columns(const report_results *folders, size_t count, bool keys, heading *head) {
   for (size_t f = 0; f < count; f++) {
     for (size_t i = 0; i < folders[f].count; i++) {
       const report_column *column = &folders[f].columns[i];
-      bool shown = keys ? is_shown_key(column, count > 1) : column->value && column->any;
+      bool always = strcmp(column->name, "method") == 0 || strcmp(column->name, "length_tokens") == 0 ||
+                    (count > 1 && strcmp(column->name, "model") == 0); /* folders may differ in it */
+      bool shown = keys ? column->key && (always || column->varies) : column->value && column->any;
       for (size_t k = 0; k < head->count && shown; k++) shown = strcmp(head->items[k]->name, column->name) != 0;
       if (shown) head->items[head->count++] = column;
     }
