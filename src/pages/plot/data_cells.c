@@ -57,7 +57,7 @@ rs_status rs_plot_table_read(rs_plot_file *file, rs_err *err) {
 }
 
 static rs_status find_keys(rs_plot_file *file, rs_err *err) {
-  for (size_t k = 0; k < KEYS; k++) {
+  for (size_t k = KEYS; k-- > 0;) { /* the cell is named first */
     const rs_plot_column *key = file->keys[k] = rs_plot_column_named(file, "", key_names[k], "");
     if (key == NULL || key->role != RS_PLOT_KEY)
       return rs_fail(err, RS_INPUT, "%s: manifest.json lists no key column \"%s\" for this file", file->path,
