@@ -1,5 +1,5 @@
 /* The kinds of each stage, in the order of `ropescope list`. A kind is one file, one line here and its name in
- * meson.build: what it declares and the tables of kinds.c come from these lists. */
+ * meson.build: what it declares and the tables of stages.c come from these lists. */
 #ifndef ROPESCOPE_ENCODING_KIND_LIST_H
 #define ROPESCOPE_ENCODING_KIND_LIST_H
 

@@ -176,7 +176,7 @@ rs_status rs_table_grid_check(const rs_binding *binding, size_t offset, bool joi
 typedef enum rs_bias_sd { RS_SD_INV_SQRT_WIDTH, RS_BIAS_SDS } rs_bias_sd;
 extern const char *const rs_bias_sd_words[RS_BIAS_SDS + 1];
 
-/* A learned table of biases (learned_bias.c). */
+/* A learned table of biases (tables.c). */
 typedef struct rs_learned_bias {
   rs_real_list values;     /* (rows, H) nats; unset: drawn */
   rs_real_or_word init_sd; /* nats; rs_bias_sd */
@@ -211,9 +211,6 @@ rs_status rs_learned_bias_fill(const rs_stage_in *in, const rs_learned_bias *lea
 /* What a head's numbers are drawn from. */
 rs_stream rs_bias_stream(size_t table_seed, size_t head);
 
-/* Entry `head` of the list, or number `index` of the head's stream, uniform in [0, span). */
-double rs_head_number(const rs_real_list *list, size_t table_seed, size_t head, uint64_t index, double span);
-
 typedef enum rs_table_init {
   RS_INIT_NORMAL,
   RS_INIT_TRUNCATED_NORMAL,
@@ -223,7 +220,7 @@ typedef enum rs_table_init {
 } rs_table_init;
 extern const char *const rs_table_init_words[RS_TABLE_INITS + 1];
 
-/* A learned table of embeddings; without a trained one it stands as it is initialised (learned_table.c). */
+/* A learned table of embeddings; without a trained one it stands as it is initialised (tables.c). */
 typedef struct rs_learned_table {
   rs_table_init init;
   double init_sd;

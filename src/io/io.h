@@ -47,7 +47,6 @@ rs_status rs_json_load(const char *folder, const char *name, size_t limit, rs_tr
     RS_NONNULL(1, 2, 4);
 void rs_tree_free(rs_tree *tree);
 
-
 /* The child of a mapping called `key`, or NULL (also for NULL and for other kinds). Borrows. */
 const rs_node *rs_node_get(const rs_node *node, const char *key) RS_NONNULL(2);
 

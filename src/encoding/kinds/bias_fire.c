@@ -21,6 +21,123 @@ typedef struct params {
   size_t table_seed;
 } params;
 
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+/* FIRE's network as it is read at length: between the places where one of its units switches on or off, it is a
+ * straight line of u. */
+
+/* One head's network: b2 + sum of w2 relu(w1 u + b1). */
+typedef struct fire_net {
+  const double *w1, *b1, *w2; /* (units,) */
+  double b2;
+  size_t units;
+} fire_net;
+
+/* The lines of one head: line i holds from u = from[i] on; from[0] is 0. */
+typedef struct fire_lines {
+  size_t count;                  /* 1 to units + 1 */
+  double *from, *slope, *height; /* (units + 1,): height at u = 0 */
+} fire_lines;
+
+/* A unit and where it switches. */
+typedef struct fire_switch {
+  double at;
+  size_t unit;
+} fire_switch;
+
+static int by_place(const void *a, const void *b) {
+  const fire_switch *x = a, *y = b;
+  if (x->at != y->at) return x->at < y->at ? -1 : 1;
+  return x->unit < y->unit ? -1 : x->unit > y->unit;
+}
+
+/* The units that switch at u > 0, in order. */
+static size_t find_switches(const fire_net *net, fire_switch *found) {
+  size_t count = 0;
+  for (size_t k = 0; k < net->units; k++) {
+    double at = -net->b1[k] / net->w1[k];
+    if (at > 0 && at < INFINITY) found[count++] = (fire_switch){at, k};
+  }
+  qsort(found, count, sizeof *found, by_place);
+  return count;
+}
+
+/* The line under way. */
+typedef struct line {
+  rs_sum slope, height;
+} line;
+
+/* Adds a unit, or takes it away (sign -1): its products are rounded, and cancel exactly. */
+static void add_unit(const fire_net *net, size_t unit, double sign, line *sums) {
+  rs_sum_add(&sums->slope, sign * (net->w2[unit] * net->w1[unit]));
+  rs_sum_add(&sums->height, sign * (net->w2[unit] * net->b1[unit]));
+}
+
+static void end_line(const line *sums, double from, fire_lines *lines) {
+  lines->from[lines->count] = from;
+  lines->slope[lines->count] = rs_sum_total(&sums->slope);
+  lines->height[lines->count++] = rs_sum_total(&sums->height);
+}
+
+/* Fills the lines; `scratch` (units). Slopes and heights are sums of the products of the units that are on, rounded
+ * once. */
+static void fill_lines(const fire_net *net, fire_switch *scratch, fire_lines *lines) {
+  line sums = {0};
+  size_t switches = find_switches(net, scratch);
+  rs_sum_add(&sums.height, net->b2);
+  for (size_t k = 0; k < net->units; k++)
+    if (net->b1[k] > 0 || (net->b1[k] == 0 && net->w1[k] > 0)) add_unit(net, k, 1, &sums);
+  lines->count = 0;
+  end_line(&sums, 0, lines);
+  for (size_t i = 0; i < switches; i++) {
+    size_t unit = scratch[i].unit;
+    add_unit(net, unit, net->w1[unit] > 0 ? 1 : -1, &sums);
+    end_line(&sums, scratch[i].at, lines);
+  }
+}
+
+/* The first of `logs` from `first` on that is not below `least`. */
+static size_t first_from(const double *logs, double least, size_t first, size_t count) {
+  while (first < count) {
+    size_t middle = first + (count - first) / 2;
+    if (logs[middle] < least)
+      first = middle + 1;
+    else
+      count = middle;
+  }
+  return first;
+}
+
+/* The last line that holds at `log`. */
+static size_t line_at(const fire_lines *lines, double log, double norm) {
+  size_t first = 1, end = lines->count;
+  while (first < end) {
+    size_t middle = first + (end - first) / 2;
+    if (lines->from[middle] * norm <= log)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first - 1;
+}
+
+/* out[i], or out[-i] where `down`, = the network at logs[i] / norm, i < count; `logs` ascend, 0 or more. */
+static void read_lines(const fire_lines *lines, const double *logs, double norm, size_t count, bool down, double *out) {
+  size_t first = 0;
+  if (count == 0) return;
+  for (size_t i = line_at(lines, logs[0], norm); first < count; i++) {
+    bool last = i + 1 == lines->count;
+    double least = last ? 0 : lines->from[i + 1] * norm, slope = lines->slope[i] / norm, height = lines->height[i];
+    size_t end = last || logs[count - 1] < least ? count : first_from(logs, least, first, count);
+    if (down)
+      for (; first < end; first++) out[-(ptrdiff_t)first] = slope * logs[first] + height;
+    else
+      for (; first < end; first++) out[first] = slope * logs[first] + height;
+  }
+}
+
+/* ---- the kind ---------------------------------------------------------------------------------------------------- */
+
 /* The arrays of the table: (units, 1), (1, units), (H, units), (1, H), and two numbers. */
 enum { W1, B1, W2, B2, C, FACTOR, ARRAYS };
 
@@ -29,10 +146,10 @@ typedef struct state {
   size_t units, heads, length;
   const double *arrays[ARRAYS];
   /* What quick rows are read from; owned. */
-  double *logs, log_c;  /* (L,) ln(1 + c d), and the c it was made with */
-  double *numbers;      /* of the lines */
-  rs_fire_lines *lines; /* (H,) */
-  rs_fire_switch *scratch;
+  double *logs, log_c; /* (L,) ln(1 + c d), and the c it was made with */
+  double *numbers;     /* of the lines */
+  fire_lines *lines;   /* (H,) */
+  fire_switch *scratch;
 } state;
 
 static size_t weight_count(size_t units, size_t heads) {
@@ -89,7 +206,7 @@ static rs_status make_room(state *s, rs_err *err) {
   if (s->logs == NULL || s->numbers == NULL || s->lines == NULL || s->scratch == NULL) return RS_MEMORY;
   for (size_t h = 0; h < s->heads; h++) {
     double *own = s->numbers + h * line_numbers(s->units);
-    s->lines[h] = (rs_fire_lines){.from = own, .slope = own + most, .height = own + 2 * most};
+    s->lines[h] = (fire_lines){.from = own, .slope = own + most, .height = own + 2 * most};
   }
   s->log_c = NAN;
   return RS_OK;
@@ -101,8 +218,8 @@ static void learned_changed(void *prepared) {
   for (size_t d = 0; d < s->length && c != s->log_c; d++) s->logs[d] = log1p(c * (double)d);
   s->log_c = c;
   for (size_t h = 0; h < s->heads; h++) {
-    rs_fire_net net = {s->arrays[W1], s->arrays[B1], s->arrays[W2] + h * s->units, s->arrays[B2][h], s->units};
-    rs_fire_lines_fill(&net, s->scratch, &s->lines[h]);
+    fire_net net = {s->arrays[W1], s->arrays[B1], s->arrays[W2] + h * s->units, s->arrays[B2][h], s->units};
+    fill_lines(&net, s->scratch, &s->lines[h]);
   }
 }
 
@@ -150,13 +267,12 @@ static void row(const void *prepared, size_t head, size_t query, size_t begin, s
 /* Keys up to the query, whose distances fall, and those after it. */
 static void quick_row(const void *prepared, size_t head, size_t query, size_t begin, size_t end, double *bias) {
   const state *s = prepared;
-  const rs_fire_lines *lines = &s->lines[head];
+  const fire_lines *lines = &s->lines[head];
   double norm = scale_at(s, query).norm;
   size_t after = query + 1 < begin ? begin : query + 1 < end ? query + 1 : end;
   if (begin < after)
-    rs_fire_lines_read(lines, s->logs + (query - (after - 1)), norm, after - begin, true, bias + (after - 1 - begin));
-  if (after < end)
-    rs_fire_lines_read(lines, s->logs + (after - query), norm, end - after, false, bias + (after - begin));
+    read_lines(lines, s->logs + (query - (after - 1)), norm, after - begin, true, bias + (after - 1 - begin));
+  if (after < end) read_lines(lines, s->logs + (after - query), norm, end - after, false, bias + (after - begin));
 }
 
 /* ---- what training changes --------------------------------------------------------------------------------------- */
