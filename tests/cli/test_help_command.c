@@ -82,7 +82,7 @@ Test(help_command, help_of_a_command__examples_name_what_there_is) {
   cr_assert_not_null(found);
   while (found[-1] != ' ') found--;
   cr_assert_eq(sscanf(found, "%63s", word), 1);
-  rs_text_printf(&folder_of, "%s/../experiments/%s/expected.csv", getenv("ROPESCOPE_TESTS"), word);
+  rs_text_printf(&folder_of, "%s/../experiments/formulas/%s/expected.csv", getenv("ROPESCOPE_TESTS"), word);
   cr_expect(exists(rs_text_string(&folder_of)), "%s is no experiment", word);
   rs_text_clear(&listed);
   rs_text_clear(&folder_of);

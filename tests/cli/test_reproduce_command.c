@@ -116,6 +116,17 @@ Test(reproduce, list__of_one_name__shows_it_alone) {
   free(out);
 }
 
+/* Folders of experiments are groups; results stand where those of one without a group do. */
+Test(reproduce, group__is_found_by_the_name_alone_and_with_its_group) {
+  mkdir("experiments/bounds", 0777);
+  put_experiment("bounds/three", "three", "first,summary,first_violation_tokens,,2,,,printed,agrees,nobody,\n");
+  EXPECT("reproduce three", 0, "three: The question of bounds/three", "experiments: 1; printed: 1 agree,");
+  cr_expect_eq(access("results/three/reproduced.csv", F_OK), 0);
+  EXPECT("reproduce bounds/three --list", 0, "three                        The question of bounds/three");
+  EXPECT("reproduce --list", 0, "\nthree  ", "experiments: 3;");
+  EXPECT("reproduce bounds/thre", 2, "no experiment bounds/thre (did you mean three?)");
+}
+
 Test(reproduce, number_that_differs__status__is_1_and_says_which) {
   put_experiment("two", "two", "first,summary,first_violation_tokens,,3,,,printed,agrees,nobody,\n");
   EXPECT("reproduce --quiet", 1, "DIFFERS", "experiments/two/expected.csv:2: first: comes to 2, not 3 within 0.6",
@@ -135,7 +146,6 @@ Test(reproduce, slips__status_2_and_nothing_is_run) {
   EXPECT("reproduce nothing-like-it", 2, "no experiment nothing-like-it (ropescope reproduce --list shows them)");
   EXPECT("reproduce --experiments nowhere", 2,
          "no folder nowhere (--experiments or ROPESCOPE_DATADIR says where it is)");
-  EXPECT("reproduce --experiments .", 2, ". holds no experiment");
   put_experiment("two", "two", "first,summary,first_violation_tokens,,2,,,printed,perhaps,nobody,\n");
   EXPECT("reproduce", 2,
          "experiments/two/expected.csv:2: verdict: is agrees, agrees_with_definition, refuted or does_not_appear");

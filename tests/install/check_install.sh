@@ -49,7 +49,7 @@ check_data() {
     local before after
     expect 0 'mae-table ' "$program" reproduce --list --quiet
     cut -d ' ' -f 1 "$scratch/out" >"$scratch/names"
-    (cd -- "$root/experiments" && printf '%s\n' */expected.csv | sed 's,/.*,,') | cmp - "$scratch/names" ||
+    (cd -- "$root/experiments" && printf '%s\n' */*/expected.csv | sed 's,.*/\(.*\)/.*,\1,') | cmp - "$scratch/names" ||
         report 'reproduce --list does not list the experiments of the tree'
     before=$(cd -- "$prefix" && find . -type f | sort | sha256sum)
     expect 0 'agrees' "$program" reproduce roformer-decay
@@ -57,7 +57,7 @@ check_data() {
     after=$(cd -- "$prefix" && find . -type f | sort | sha256sum)
     [ "$before" = "$after" ] || report 'a run has written into the installed tree'
     expect 0 "config: $prefix/share/ropescope/configs/precision.yaml" "$program" plan precision
-    expect 0 "config: $prefix/share/ropescope/experiments/flip-flop/config.yaml" "$program" plan flip-flop
+    expect 0 "config: $prefix/share/ropescope/experiments/extrapolation/flip-flop/config.yaml" "$program" plan flip-flop
     expect 0 "config: $prefix/share/ropescope/configs/images.yaml" "$program" plan configs/images.yaml
     expect 2 'presicion: cannot read' "$program" plan presicion
     expect 2 './precision: cannot read' "$program" plan ./precision
@@ -66,7 +66,7 @@ check_data() {
     expect 0 'mine' "$program" plan precision
     mkdir -p experiments other/experiments/one
     expect 0 'mae-table ' "$program" reproduce --list # a folder of that name with other things in it
-    cp -- "$root/experiments/mae-table/expected.csv" other/experiments/one
+    cp -- "$root/experiments/vision/mae-table/expected.csv" other/experiments/one
     expect 0 'one' env ROPESCOPE_DATADIR=other "$program" reproduce --list
     if grep -q mae-table "$scratch/out"; then report 'ROPESCOPE_DATADIR does not come first'; fi
     cp -r other/experiments/one experiments

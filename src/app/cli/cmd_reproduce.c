@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LARGEST_PAGE = 1 << 20 };
@@ -19,11 +20,17 @@ typedef struct request {
 } request;
 
 typedef struct names {
-  char **items; /* in order */
+  const char **items; /* in order; of experiments GROUP/NAME, or NAME */
   size_t count;
 } names;
 
 /* ---- what there is ----------------------------------------------------------------------------------------------- */
+
+/* The name of GROUP/NAME. */
+static const char *base_of(const char *item) {
+  const char *slash = strrchr(item, '/');
+  return slash != NULL ? slash + 1 : item;
+}
 
 /* "FOLDER/NAME/FILE" or "FOLDER/NAME"; "" for want of memory, which the arena tells. */
 static const char *path_of(rs_arena *arena, const char *folder, const char *name, const char *file) {
@@ -37,6 +44,13 @@ static const char *path_of(rs_arena *arena, const char *folder, const char *name
 
 static bool is_experiment(rs_arena *arena, const char *root, const char *name) {
   return *name != '.' && access(path_of(arena, root, name, "expected.csv"), F_OK) == 0;
+}
+
+/* Whether it is a folder of experiments. */
+static bool is_group(rs_arena *arena, const char *root, const char *name) {
+  struct stat info;
+  if (*name == '.' || is_experiment(arena, root, name)) return false;
+  return stat(path_of(arena, root, name, NULL), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 static bool is_config(rs_arena *arena, const char *folder, const char *name) {
@@ -64,8 +78,23 @@ static rs_status list_entries(rs_arena *arena, const char *folder,
   return rs_arena_check(arena, err);
 }
 
+/* Adds those of a group. */
+static rs_status add_group(rs_arena *arena, const char *root, const char *group, names *list, rs_err *err) {
+  names found;
+  RS_TRY(list_entries(arena, path_of(arena, root, group, NULL), is_experiment, &found, err));
+  const char **both = rs_arena_take(arena, list->count + found.count + 1, sizeof *both);
+  RS_TRY(rs_arena_check(arena, err));
+  memcpy(both, list->items, list->count * sizeof *both);
+  for (size_t i = 0; i < found.count; i++) both[list->count + i] = path_of(arena, group, found.items[i], NULL);
+  *list = (names){both, list->count + found.count};
+  return rs_arena_check(arena, err);
+}
+
 static rs_status find_experiments(rs_arena *arena, const char *root, names *list, rs_err *err) {
+  names groups;
   RS_TRY(list_entries(arena, root, is_experiment, list, err));
+  RS_TRY(list_entries(arena, root, is_group, &groups, err));
+  for (size_t i = 0; i < groups.count; i++) RS_TRY(add_group(arena, root, groups.items[i], list, err));
   if (list->count > 0) return RS_OK;
   return rs_fail(err, RS_INPUT, "%s holds no experiment: none of its folders has an expected.csv", root);
 }
@@ -82,7 +111,8 @@ static void put_title(request *r, const char *name, rs_text *text) {
 
 static bool is_asked_for(const request *r, const char *name) {
   for (size_t i = 0; i < r->options->argument_count; i++)
-    if (strcmp(r->options->arguments[i], name) == 0) return true;
+    if (strcmp(r->options->arguments[i], base_of(name)) == 0 || strcmp(r->options->arguments[i], name) == 0)
+      return true;
   return r->options->argument_count == 0;
 }
 
@@ -119,7 +149,7 @@ static int list_experiments(request *r, const names *all) {
   for (size_t i = 0; i < all->count && status == RS_OK; i++) {
     if (!is_asked_for(r, all->items[i])) continue;
     size_t line = text.length;
-    rs_text_printf(&text, "%-28s ", all->items[i]);
+    rs_text_printf(&text, "%-28s ", base_of(all->items[i]));
     put_title(r, all->items[i], &text);
     rs_text_end_line(&text, line);
     status = count_claims(r, all->items[i], &err);
@@ -165,7 +195,7 @@ static int run_config(request *r, const char *name, const char *config, bool run
   if (!r->options->full && rs_claims_is_full(config, stem)) return CLI_OK;
   rs_status status = rs_arena_check(&r->arena, &err);
   int code = status == RS_OK ? cli_load(r->options, file, &experiment) : cli_fail(status, NULL, &err);
-  if (code == CLI_OK) code = check_name(experiment, file, name, stem, config);
+  if (code == CLI_OK) code = check_name(experiment, file, base_of(name), stem, config);
   if (code == CLI_OK && run) {
     const char *directory = path_of(&r->arena, r->results, experiment->name, NULL);
     status = rs_arena_check(&r->arena, &err);
@@ -208,9 +238,9 @@ static int report(request *r, const rs_claims *claims, const rs_claim_result *fi
   rs_text text = {0}, csv = {0};
   rs_err err = {0};
   bool markdown = r->options->markdown;
-  const char *directory = path_of(&r->arena, r->results, name, NULL);
-  const char *file = path_of(&r->arena, r->results, name, "reproduced.csv");
-  rs_text_printf(&text, markdown ? "## %s: " : "%s: ", name);
+  const char *directory = path_of(&r->arena, r->results, base_of(name), NULL);
+  const char *file = path_of(&r->arena, r->results, base_of(name), "reproduced.csv");
+  rs_text_printf(&text, markdown ? "## %s: " : "%s: ", base_of(name));
   put_title(r, name, &text);
   rs_text_end_line(&text, 0);
   rs_text_puts(&text, "\n");
@@ -230,7 +260,7 @@ static int check(request *r, const rs_claims *claims, const char *name) {
   rs_err err = {0};
   rs_claim_result *findings = rs_arena_take(&r->arena, claims->count, sizeof *findings);
   rs_status status = rs_arena_check(&r->arena, &err);
-  if (status == RS_OK) status = rs_claims_check(claims, r->results, name, r->options->full, findings, &err);
+  if (status == RS_OK) status = rs_claims_check(claims, r->results, base_of(name), r->options->full, findings, &err);
   int code = status == RS_OK ? report(r, claims, findings, name) : cli_fail(status, NULL, &err);
   if (code == CLI_OK) rs_tally_add(&r->total, claims, findings);
   return code;
@@ -242,11 +272,13 @@ static int check_arguments(const cli_options *options, const names *all) {
   for (size_t i = 0; i < options->argument_count; i++) {
     const char *word = options->arguments[i];
     bool known = false;
-    for (size_t k = 0; k < all->count; k++) known |= strcmp(all->items[k], word) == 0;
+    rs_nearest nearest = {.word = *base_of(word) != '\0' ? base_of(word) : word}; /* of experiments/NAME */
+    for (size_t k = 0; k < all->count; k++) {
+      known |= strcmp(all->items[k], word) == 0 || strcmp(base_of(all->items[k]), word) == 0;
+      rs_nearest_add(&nearest, base_of(all->items[k]));
+    }
     if (known) continue;
-    const char *slash = strrchr(word, '/'); /* experiments/NAME */
-    const char *near =
-        rs_suggest(slash != NULL && slash[1] != '\0' ? slash + 1 : word, (const char *const *)all->items, all->count);
+    const char *near = rs_nearest_found(&nearest);
     if (near != NULL) return cli_error("no experiment %s (did you mean %s?)", word, near);
     return cli_error("no experiment %s (ropescope reproduce --list shows them)", word);
   }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How far the sums were put to the test: experiments/what-predicts-loss. */
+/* How far the sums were put to the test: experiments/extrapolation/what-predicts-loss. */
 static const char evidence[] =
     "derived from angles by formulas, measured on no model here. Where ways of untuned models were measured, the sum "
     "with the weights loss had them in the order of loss with a rank correlation of .82 to .96 (dictionary, 4 to 16 "

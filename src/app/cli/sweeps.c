@@ -15,7 +15,13 @@
 static rs_status find_installed(const char *word, char **path, rs_err *err) {
   static const struct {
     const char *before, *behind;
-  } forms[] = {{"", ""}, {"configs/", ".yaml"}, {"experiments/", "/config.yaml"}};
+  } forms[] = {{"", ""},
+               {"configs/", ".yaml"},
+               {"experiments/", "/config.yaml"},
+               {"experiments/extrapolation/", "/config.yaml"},
+               {"experiments/bounds/", "/config.yaml"},
+               {"experiments/vision/", "/config.yaml"},
+               {"experiments/formulas/", "/config.yaml"}};
   size_t first = strchr(word, '/') == NULL; /* a bare name is none of a path */
   *path = NULL;
   if (*word == '/' || *word == '.' || *word == '\0') return RS_OK;
