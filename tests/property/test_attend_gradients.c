@@ -64,7 +64,7 @@ Test(attend_gradients, every_method_and_mask__plain_gradients__are_central_diffe
 /* The same slope in number `place` of array `which`. */
 static double learned_slope(const attend_case *given, rs_encoding *encoding, size_t which, double *values,
                             size_t place) {
-  const double h = 1e-4, before = values[place]; /* kinks are seldom that near */
+  const double h = 5e-5, before = values[place]; /* kinks are seldom that near */
   double at[4];
   for (int i = 0; i < 4; i++) {
     values[place] = before + h * (i < 2 ? i - 2 : i - 1);

@@ -162,7 +162,9 @@ static rs_status say(const rs_ranking *ranking, size_t length, rs_candidate *c, 
   const rs_method *method = c->recipe.method;
   c->theta = ranking->model->rope_theta;
   if (method->pos->prepare != NULL && !method->pos->scaled) return RS_OK;
-  if (has_rope_type(ranking->model, method->name)) return rs_recipe_copy(&c->said, &c->recipe, err);
+  /* YaRN whose s follows the length has none. */
+  bool typed = strcmp(method->name, "yarn") != 0 || rs_setting(&c->recipe.settings, "factor")->given;
+  if (typed && has_rope_type(ranking->model, method->name)) return rs_recipe_copy(&c->said, &c->recipe, err);
   if (strcmp(method->name, "ntk_by_parts") == 0 && has_rope_type(ranking->model, "yarn")) {
     RS_TRY(say_by_parts(ranking, &c->recipe, &c->said, err));
     return keep_same(ranking, length, c, err);

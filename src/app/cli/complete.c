@@ -86,7 +86,9 @@ static void put_installed(completion *c, const char *folder, const char *end) {
 }
 
 static void put_experiments(completion *c) {
-  put_installed(c, "experiments", "");
+  static const char *const groups[] = {"experiments/extrapolation", "experiments/bounds", "experiments/vision",
+                                       "experiments/formulas"};
+  for (size_t i = 0; i < RS_COUNT(groups); i++) put_installed(c, groups[i], "");
 }
 
 static void put_configs(completion *c) {
