@@ -211,6 +211,9 @@ rs_status rs_learned_bias_fill(const rs_stage_in *in, const rs_learned_bias *lea
 /* What a head's numbers are drawn from. */
 rs_stream rs_bias_stream(size_t table_seed, size_t head);
 
+/* Number `index` of a head as the list has it; NULL: drawn from [0, span). */
+double rs_head_number(const rs_real_list *list, size_t table_seed, size_t head, uint64_t index, double span);
+
 typedef enum rs_table_init {
   RS_INIT_NORMAL,
   RS_INIT_TRUNCATED_NORMAL,

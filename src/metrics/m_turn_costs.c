@@ -237,12 +237,14 @@ static const rs_column scalars_lookback[] = {
 };
 
 const rs_metric_kind rs_metric_lookback_damage = {
-    .kind = {.name = "lookback_damage",
-             .summary = "what a change of rotary angles costs a model that is not trained again, by a head that looks "
-                        "one token back",
-             .reference = "no paper's: fitted to two seeds of experiments/extrapolation/extend-without-training, put to the test in "
-                          "experiments/extrapolation/what-predicts-loss",
-             .version = 1},
+    .kind =
+        {.name = "lookback_damage",
+         .summary = "what a change of rotary angles costs a model that is not trained again, by a head that looks "
+                    "one token back",
+         .reference =
+             "no paper's: fitted to two seeds of experiments/extrapolation/extend-without-training, put to the test in "
+             "experiments/extrapolation/what-predicts-loss",
+         .version = 1},
     RS_SCALARS(scalars_lookback),
     .finish = finish_lookback,
 };

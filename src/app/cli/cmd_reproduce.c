@@ -80,7 +80,7 @@ static rs_status list_entries(rs_arena *arena, const char *folder,
 
 /* Adds those of a group. */
 static rs_status add_group(rs_arena *arena, const char *root, const char *group, names *list, rs_err *err) {
-  names found;
+  names found = {0};
   RS_TRY(list_entries(arena, path_of(arena, root, group, NULL), is_experiment, &found, err));
   const char **both = rs_arena_take(arena, list->count + found.count + 1, sizeof *both);
   RS_TRY(rs_arena_check(arena, err));
@@ -91,7 +91,7 @@ static rs_status add_group(rs_arena *arena, const char *root, const char *group,
 }
 
 static rs_status find_experiments(rs_arena *arena, const char *root, names *list, rs_err *err) {
-  names groups;
+  names groups = {0};
   RS_TRY(list_entries(arena, root, is_experiment, list, err));
   RS_TRY(list_entries(arena, root, is_group, &groups, err));
   for (size_t i = 0; i < groups.count; i++) RS_TRY(add_group(arena, root, groups.items[i], list, err));
