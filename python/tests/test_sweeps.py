@@ -175,8 +175,8 @@ def test_pictures_are_svg(results, tmp_path):
 
 
 def test_a_singular_fit_is_a_row_that_says_so():
-    """A pair that hardly turns: its sine is nothing, and GSL says so in a status; its handler would abort."""
-    still = {"head_dim": 4, "heads": 1, "rope_theta": 1e300, "train_length": 64}
+    """Pairs that hardly turn: their sine is nothing, and GSL says so in a status; its handler would abort."""
+    still = {"head_dim": 64, "heads": 1, "rope_theta": 1e300, "train_length": 64}
     fit = {"name": "calibration", "ridge": 0}
     frame = rs.run({"model": still, "methods": ["rope"], "lengths": [128], "metrics": [fit]}).frame("summary")
     assert frame["status"].tolist() == ["domain"]

@@ -6,8 +6,6 @@
 
 #include "advice/advice.h"
 
-const char *const rs_explored_metrics[] = {"frequencies", "ood_angles", "decay", NULL};
-
 enum { PER_OCTAVE = 16 };
 
 /* ---- metrics ----------------------------------------------------------------------------------------------------- */

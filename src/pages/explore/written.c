@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const rs_explored_metrics[] = {"frequencies", "ood_angles", "decay", NULL};
+
 /* The recipe as it was given: "{name: yarn, factor: 8}". What a model publishes or a default is, is not written. */
 static void put_given(const rs_recipe *given, rs_text *text) {
   rs_text_printf(text, "{name: %s", given->method->name);
