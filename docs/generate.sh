@@ -70,7 +70,7 @@ page() {
 }
 
 stale=()
-for file in "$root"/README.md "$root"/docs/*.md "$root"/experiments/README.md; do
+for file in "$root"/README.md "$root"/docs/*.md "$root"/docs/reference/*.md "$root"/experiments/README.md; do
     page "$file" >"$scratch/page"
     if cmp -s -- "$file" "$scratch/page"; then continue; fi
     stale+=("${file#"$root"/}")

@@ -111,7 +111,7 @@ CONFIG
 
 try() {
     meson compile -C build docs >"$scratch/log" 2>&1 || fail "$(cat -- "$scratch/log")"
-    grep -q '^| `slowed` |' docs/methods.md || fail 'docs/methods.md has no slowed'
+    grep -q '^| `slowed` |' docs/reference/methods.md || fail 'docs/reference/methods.md has no slowed'
     listed methods slowed
     listed kinds 'frequencies slowed'
     listed sources level

@@ -88,8 +88,8 @@ check_keys() {
 
 find "$root"/{src,include,tests,docs} -type f >"$scratch/tree"
 while IFS= read -r page; do check_links "$page"; done <<<"$(find README.md docs src experiments tests -name '*.md')"
-for page in README.md docs/*.md; do check_configs "$page"; done
-for page in README.md docs/*.md src/README.md; do check_names "$page"; done
+for page in README.md docs/*.md docs/reference/*.md; do check_configs "$page"; done
+for page in README.md docs/*.md docs/reference/*.md src/README.md; do check_names "$page"; done
 check_keys
 docs/generate.sh "$program" --check || wrong=1
 lines=$(wc -l <README.md)
