@@ -351,11 +351,6 @@ rs_status rs_engine_load(rs_engine *engine, const rs_attention_job *job, rs_err 
 rs_status rs_engine_observe(rs_engine *engine, size_t first, size_t count, rs_observation **observation, rs_err *err)
     RS_NONNULL(1, 4);
 
-/* The same by a team, all of whose members have loaded the job: each observes some blocks of the queries, and gets the
- * rows of all, which are the bits of one engine's alone. `team` NULL: alone. */
-rs_status rs_engine_observe_together(rs_engine *engine, rs_team *team, size_t first, size_t count,
-                                     rs_observation **observation, rs_err *err) RS_NONNULL(1, 5);
-
 /* Loads and observes every query of the job. */
 rs_status rs_engine_run(rs_engine *engine, const rs_attention_job *job, rs_observation **observation, rs_err *err)
     RS_NONNULL(1, 2, 3);

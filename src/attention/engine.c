@@ -149,7 +149,6 @@ typedef struct partial {
 /* How some queries of the job are cut: into blocks of tiles, and the keys of each into chunks of panels. */
 typedef struct plan {
   const rs_loaded_job *loaded;
-  const rs_team *team; /* whose member observes some blocks alone; NULL: all */
   rs_range queries;
   size_t each;   /* queries of a block */
   size_t blocks; /* of queries */
@@ -217,16 +216,11 @@ static bool observe_unit(const plan *cut, size_t unit, rs_worker *worker) {
   return true;
 }
 
-static bool is_own(const plan *cut, size_t unit) {
-  return rs_block_is_own(cut->team, cut->blocks - 1 - unit / cut->chunks);
-}
-
 static bool observe_units(const plan *cut, rs_worker *workers, size_t threads) {
   size_t units = cut->blocks * cut->chunks;
   bool failed = false;
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)threads) if (threads > 1) reduction(|| : failed)
-  for (size_t unit = 0; unit < units; unit++)
-    if (is_own(cut, unit)) failed |= !observe_unit(cut, unit, &workers[rs_engine_thread()]);
+  for (size_t unit = 0; unit < units; unit++) failed |= !observe_unit(cut, unit, &workers[rs_engine_thread()]);
   (void)threads;
   return !failed;
 }
@@ -235,7 +229,6 @@ static bool observe_units(const plan *cut, rs_worker *workers, size_t threads) {
 static void join_chunks(const plan *cut) {
   for (size_t block = 0; block < cut->blocks; block++) {
     partial *nearest = &cut->partials[block * cut->chunks];
-    if (!is_own(cut, block * cut->chunks)) continue;
     size_t tiles = count_tiles(cut, block_queries(cut, cut->blocks - 1 - block));
     for (size_t t = 0; t < tiles; t++) {
       for (size_t c = 1; c < cut->chunks; c++) rs_tile_join(cut->loaded, &nearest->tiles[t], &nearest[c].tiles[t]);
@@ -264,23 +257,20 @@ static void share_rows(const plan *cut, rs_worker *workers, size_t threads) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)threads) if (threads > 1)
   for (size_t i = 0; i < tiles; i++) {
     size_t begin = (tiles - 1 - i) * lanes, left = count - begin;
-    if (!rs_block_is_own(cut->team, begin / cut->each)) continue;
     rs_share_rows(&workers[rs_engine_thread()], first + begin, left < lanes ? left : lanes, cut->rows + begin);
   }
   (void)threads;
 }
 
-/* The blocks of this member. *each gets the queries of one, *above the largest bias that came up, nats. */
-static rs_status observe_own(rs_engine *engine, const rs_team *team, size_t first, rs_observation *observation,
-                             size_t *each, double *above, rs_err *err) {
+/* *above gets the largest bias that came up, nats. */
+static rs_status observe_rows(rs_engine *engine, size_t first, rs_observation *observation, double *above,
+                              rs_err *err) {
   const rs_loaded_job *loaded = &engine->loaded;
   plan cut = make_plan(loaded, (rs_range){first, first + observation->count}, observation->rows);
   size_t units = cut.blocks * cut.chunks, ready = engine->ready;
   observation->pairs = rs_job_pairs(&loaded->job, first, observation->count);
   size_t threads = threads_for(observation->pairs * (double)loaded->dims);
   if (threads > ready) threads = ready;
-  cut.team = team;
-  *each = cut.each;
   if (cut.chunks > 1) {
     cut.partials = rs_alloc(units, sizeof *cut.partials, err);
     if (cut.partials == NULL) return RS_MEMORY;
@@ -293,39 +283,24 @@ static rs_status observe_own(rs_engine *engine, const rs_team *team, size_t firs
   return complete ? RS_OK : rs_fail(err, RS_MEMORY, "out of memory: %zu chunks of keys", cut.chunks);
 }
 
-static rs_status observe_into(rs_engine *engine, rs_team *team, size_t first, rs_status status,
-                              rs_observation *observation, rs_err *err) {
-  double above = 0;
-  size_t each = 1;
-  if (status == RS_OK) status = observe_own(engine, team, first, observation, &each, &above, err);
-  status = rs_rows_gather(team, status, &engine->loaded.job, each, observation, &above, err);
-  if (status == RS_OK) observation->error = rs_limits_error(&engine->loaded, above);
-  return status == RS_OK ? finish_rows(observation, err) : status;
-}
-
-rs_status rs_engine_observe_together(rs_engine *engine, rs_team *team, size_t first, size_t count,
-                                     rs_observation **observation, rs_err *err) {
+rs_status rs_engine_observe(rs_engine *engine, size_t first, size_t count, rs_observation **observation, rs_err *err) {
   const rs_attention_job *job = &engine->loaded.job;
   rs_observation *seen;
+  double above = 0;
   *observation = NULL;
   if (engine->ready == 0) return rs_fail(err, RS_INTERNAL, "the engine has no job to observe");
   if (first > job->query_count || count > job->query_count - first)
     return rs_fail(err, RS_INTERNAL, "the engine's job has %zu queries", job->query_count);
-  rs_status status = rs_observation_create(job, count, &seen, err);
-  if (status == RS_OK) {
-    seen->scores = engine->loaded.scores;
-    seen->error = rs_limits_error(&engine->loaded, 0);
-  }
-  if (count > 0) status = observe_into(engine, team, first, status, seen, err);
+  RS_TRY(rs_observation_create(job, count, &seen, err));
+  seen->scores = engine->loaded.scores;
+  rs_status status = count > 0 ? observe_rows(engine, first, seen, &above, err) : RS_OK;
+  seen->error = rs_limits_error(&engine->loaded, above);
+  if (status == RS_OK) status = finish_rows(seen, err);
   if (status == RS_OK)
     *observation = seen;
   else
     rs_observation_free(seen);
   return status;
-}
-
-rs_status rs_engine_observe(rs_engine *engine, size_t first, size_t count, rs_observation **observation, rs_err *err) {
-  return rs_engine_observe_together(engine, NULL, first, count, observation, err);
 }
 
 rs_status rs_engine_run(rs_engine *engine, const rs_attention_job *job, rs_observation **observation, rs_err *err) {

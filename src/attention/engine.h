@@ -216,12 +216,4 @@ void rs_tile_finish_rows(const rs_loaded_job *loaded, rs_tile *tile, rs_row *row
 /* The shares of queries number [first, first + count), at most one tile, in their rows (count,). */
 void rs_share_rows(rs_worker *worker, size_t first, size_t count, rs_row *rows);
 
-/* Who of a team observes block number `block` of the queries. */
-bool rs_block_is_own(const rs_team *team, size_t block);
-
-/* Gives every member the rows of all blocks of `each` queries, and the largest `above` of all. `status`: what this
- * member's own blocks came to; where that is a failure, `observation` may be NULL. What rs_team_gather returns. */
-rs_status rs_rows_gather(rs_team *team, rs_status status, const rs_attention_job *job, size_t each,
-                         rs_observation *observation, double *above, rs_err *err);
-
 #endif

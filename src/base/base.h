@@ -93,27 +93,6 @@ const char *rs_status_name(rs_status status);
 /* Seconds of a clock that only goes forward, from any beginning. */
 double rs_seconds(void);
 
-/* ---- teams ------------------------------------------------------------------------------------------------------- */
-
-/* Processes, or threads, that compute one thing together: each its part, then all have the whole, in the same bits as
- * one that is alone. All members gather equally often and in the same order; whoever cannot go on says so there. */
-typedef struct rs_team {
-  size_t member, members; /* the number of this one, from 0 */
-  /* The worst status that a member has, when each has called this; where that is RS_OK, and `data` not NULL, it holds
-   * the bytes of all after it: member m's are [begins[m], begins[m + 1]). */
-  rs_status (*gather)(void *context, rs_status status, void *data, const size_t *begins);
-  void *context;
-  size_t calls;    /* of it so far */
-  rs_status worst; /* what it gave last; after a failure nobody calls it again */
-} rs_team;
-
-/* Gathers, and returns this member's `status` where that is a failure (which stands in `err`), else that of another.
- * Of no team (NULL): `status`. */
-rs_status rs_team_gather(rs_team *team, rs_status status, void *data, const size_t *begins, rs_err *err);
-
-/* The same without bytes. */
-rs_status rs_team_agree(rs_team *team, rs_status status, rs_err *err);
-
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 /* `count` zeroed elements of `size` bytes, or NULL with RS_MEMORY (also when the product overflows). A count of 0 gives

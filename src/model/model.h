@@ -463,11 +463,6 @@ void rs_trainer_free(rs_trainer *trainer);
 /* One step. RS_DOMAIN where loss or gradient is not finite, with step and rate; weights are then as before. */
 rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err) RS_NONNULL(1, 2);
 
-/* From now on the parts of each step are shared by a team, all of whose members train the same model from the same
- * state: the weights are those of one alone. Where a step fails on one member it fails on all, but for RS_DOMAIN, which
- * all find. Borrows. RS_MEMORY. */
-rs_status rs_trainer_join(rs_trainer *trainer, rs_team *team, rs_err *err) RS_NONNULL(1, 2);
-
 /* What an interrupted training goes on from, besides the weights: read, and written before the first step. */
 typedef struct rs_train_state {
   uint64_t drawn;       /* sequences of the trainings before this one, whose numbers it leaves out; 0 at first */

@@ -41,9 +41,6 @@ struct rs_trainer {
   span *spans;
   size_t span_count, span_capacity;
   double *squares; /* (span_count,) */
-  rs_team *team;   /* NULL: alone */
-  size_t *begins;  /* (members + 1,) the parts of each member */
-  size_t *bytes;   /* (members + 1,) where their numbers begin */
   rs_arena arena;  /* that holds the smaller arrays */
 };
 
@@ -136,16 +133,6 @@ rs_train_state *rs_trainer_state(rs_trainer *trainer) {
   return &trainer->state;
 }
 
-rs_status rs_trainer_join(rs_trainer *trainer, rs_team *team, rs_err *err) {
-  size_t members = team->members;
-  trainer->begins = rs_arena_take(&trainer->arena, members + 1, sizeof *trainer->begins);
-  trainer->bytes = rs_arena_take(&trainer->arena, members + 1, sizeof *trainer->bytes);
-  RS_TRY(rs_arena_check(&trainer->arena, err));
-  for (size_t m = 0; m <= members; m++) trainer->begins[m] = m * trainer->part_count / members;
-  trainer->team = team;
-  return RS_OK;
-}
-
 /* ---- a step ------------------------------------------------------------------------------------------------------ */
 
 /* The rate of a step, from 1: up in a line, down in half a cosine. */
@@ -176,29 +163,15 @@ static size_t draw(rs_trainer *t) {
 /* The losses and gradients of the parts, the latter those of the mean over `targets`. */
 static void run_parts(rs_trainer *t, size_t targets) {
   size_t part_bytes = t->transformer->size * t->real_bytes;
-  size_t first = t->team != NULL ? t->begins[t->team->member] : 0;
-  size_t end = t->team != NULL ? t->begins[t->team->member + 1] : t->part_count;
   double weight = targets > 0 ? 1 / (double)targets : 0;
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)t->threads)
-  for (size_t p = first; p < end; p++) {
+  for (size_t p = 0; p < t->part_count; p++) {
     size_t begin = part_begin(t, p), count = part_begin(t, p + 1) - begin;
     char *gradient = t->gradients + p * part_bytes;
     memset(gradient, 0, part_bytes);
     rs_batch batch = rs_examples_batch(&t->examples, begin, count, t->targets + begin * t->examples.answers);
     t->part_losses[p] = rs_backward(t->passes[rs_engine_thread()], &batch, weight, gradient, &t->part_targets[p]);
   }
-}
-
-/* An array with `size` bytes for each part, of which a member has its own parts'. */
-static rs_status gather_parts(rs_trainer *t, void *array, size_t size, rs_err *err) {
-  for (size_t m = 0; m <= t->team->members; m++) t->bytes[m] = t->begins[m] * size;
-  return rs_team_gather(t->team, RS_OK, array, t->bytes, err);
-}
-
-static rs_status share_parts(rs_trainer *t, rs_err *err) {
-  if (t->team == NULL) return RS_OK;
-  RS_TRY(gather_parts(t, t->gradients, t->transformer->size * t->real_bytes, err));
-  return gather_parts(t, t->part_losses, sizeof *t->part_losses, err);
 }
 
 static double sum_losses(const rs_trainer *t) {
@@ -263,16 +236,15 @@ rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err)
   rs_train_state *state = &trainer->state;
   uint64_t drawn = trainer->seed * 0x9e3779b97f4a7c15u + state->drawn + state->step;
   *done = (rs_train_step){.step = state->step + 1, .rate = rate_at(&trainer->training, state->step + 1)};
-  RS_TRY(rs_team_agree(trainer->team, rs_context_redraw(trainer->context, drawn, err), err));
+  RS_TRY(rs_context_redraw(trainer->context, drawn, err));
   size_t targets = draw(trainer);
   run_parts(trainer, targets);
-  RS_TRY(share_parts(trainer, err));
   done->loss = sum_losses(trainer) / (double)targets;
   done->gradient_norm = join_parts(trainer);
   if (!isfinite(done->loss) || !isfinite(done->gradient_norm)) return fail_diverged(trainer, done, err);
   move_weights(trainer, done);
   state->step = done->step;
-  return rs_team_agree(trainer->team, rs_context_refresh(trainer->context, err), err);
+  return rs_context_refresh(trainer->context, err);
 }
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */

@@ -271,12 +271,6 @@ void rs_batch_close(rs_batch_work *work) {
   rs_batch_work_clear(work);
 }
 
-/* Ranks that run a portion together go on together. */
-static bool agree(const rs_batch_work *work) {
-  for (size_t i = 0; i < work->count; i++) rs_cell_agree(work, work->cells[i]);
-  return work->team == NULL || work->team->worst == RS_OK;
-}
-
 /* The rows of a portion whose tables are read. Only RS_INTERNAL is returned. */
 static rs_status observe(rs_batch_work *work, rs_err *err) {
   rs_contents contents = {0};
@@ -287,8 +281,7 @@ static rs_status observe(rs_batch_work *work, rs_err *err) {
     rs_batch_begin_rows(work);
   else
     rs_batch_fail(work, &why);
-  bool all = agree(work);
-  if (status == RS_OK && all) status = run_rows(work, &contents, err);
+  if (status == RS_OK) status = run_rows(work, &contents, err);
   rs_contents_clear(&contents);
   return status == RS_INTERNAL ? status : RS_OK;
 }
@@ -300,7 +293,7 @@ rs_status rs_batch_portion(rs_batch_work *work, rs_err *err) {
     make_encodings(work);
     RS_TRY(read_tables(work, heads, err));
   }
-  if (agree(work) && made && heads) RS_TRY(observe(work, err));
+  if (made && heads) RS_TRY(observe(work, err));
   if (rs_batch_stopped(work)) return rs_fail(err, RS_STOPPED, "stopped");
   for (size_t i = 0; i < work->count && !heads; i++) rs_batch_advance(work, work->cells[i]->weight);
   for (size_t i = 0; i < work->count; i++) RS_TRY(rs_batch_done(work, work->cells[i], err));

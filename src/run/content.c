@@ -123,12 +123,11 @@ void rs_cell_show(const rs_batch_work *work, rs_cell_state *cell, const rs_obser
 /* Some thousands of rows at a time: however many queries there are, their rows take no more. */
 static rs_status observe_rows(const rs_batch_work *work, rs_cell_state *cell, rs_engine *engine,
                               const rs_attention_job *job, rs_err *err) {
-  rs_team *team = work->team;
-  RS_TRY(rs_team_agree(team, rs_engine_load(engine, job, err), err));
+  RS_TRY(rs_engine_load(engine, job, err));
   for (size_t first = 0; first < job->query_count; first += RS_ROWS_AT_ONCE) {
     size_t count = job->query_count - first < RS_ROWS_AT_ONCE ? job->query_count - first : RS_ROWS_AT_ONCE;
     rs_observation *observation;
-    RS_TRY(rs_engine_observe_together(engine, team, first, count, &observation, err));
+    RS_TRY(rs_engine_observe(engine, first, count, &observation, err));
     rs_cell_show(work, cell, observation);
     rs_observation_free(observation);
   }
@@ -150,11 +149,9 @@ static void run_unit(const rs_batch_work *work, rs_content_unit u, rs_content *c
     const size_t *axis = cell->cell.axis;
     if (axis[RS_BY_SOURCE] != u.source || axis[RS_BY_SEED] != u.seed || !rs_cell_has_head(cell, u.head)) continue;
     rs_err why = {0};
-    rs_cell_agree(work, cell); /* projections may be missing on one rank */
     if (!ready && cell->status == RS_OK) {
       ready = rs_content_fill(work, &u, content, &why) == RS_OK;
       if (!ready) rs_cell_fail(cell, &why);
-      rs_cell_agree(work, cell);
     }
     double start = rs_seconds();
     if (cell->status == RS_OK && rs_cell_observe(work, cell, content, u.head, &why) != RS_OK) rs_cell_fail(cell, &why);
@@ -274,11 +271,6 @@ void rs_batch_fail(const rs_batch_work *work, const rs_err *why) {
 
 bool rs_batch_stopped(const rs_batch_work *work) {
   return work->stop != NULL && work->stop(work->context);
-}
-
-void rs_cell_agree(const rs_batch_work *work, rs_cell_state *cell) {
-  rs_err why = {0};
-  if (rs_team_agree(work->team, cell->status, &why) != RS_OK) rs_cell_fail(cell, &why);
 }
 
 rs_status rs_batch_done(const rs_batch_work *work, rs_cell_state *cell, rs_err *err) {

@@ -25,7 +25,6 @@ struct rs_portions {
   rs_text_model texts;
   rs_batch_work work; /* of the model and length that were run last, where it is open */
   bool open;
-  rs_team *team;           /* NULL: alone */
   pthread_mutex_t telling; /* held while the watch is told: it may run another sweep meanwhile, or wait for one */
   rs_cell_state *cells[MOST_CELLS]; /* of the batch */
 };
@@ -82,16 +81,13 @@ static void advance(void *context, double work) {
 
 static rs_status record(void *context, const rs_cell_state *state, rs_err *err) {
   rs_portions *p = context;
-  if (p->team != NULL && p->team->member > 0) return RS_OK;
   RS_TRY(rs_ledger_add(p->ledger, state, err));
   tell(p, 0, 1);
   return RS_OK;
 }
 
 static bool stop(void *context) {
-  const rs_portions *p = context;
-  if (p->team != NULL) return p->team->worst == RS_STOPPED;
-  return rs_trained_stopped(p->watch);
+  return rs_trained_stopped(((const rs_portions *)context)->watch);
 }
 
 static rs_status run_portion(rs_portions *p, size_t first, size_t size, rs_err *err) {
@@ -103,7 +99,6 @@ static rs_status run_portion(rs_portions *p, size_t first, size_t size, rs_err *
     p->cells[made] = &p->states[made];
   }
   p->work.count = size;
-  p->work.team = p->team;
   if (status == RS_OK) status = rs_batch_portion(&p->work, err);
   for (size_t i = 0; i < made; i++) rs_cell_state_clear(experiment, &p->states[i]);
   rs_err late = {0}; /* what is recorded is kept, however the portion ended */
@@ -198,10 +193,6 @@ void rs_portions_close(rs_portions *p) {
   (void)pthread_mutex_destroy(&p->telling);
   rs_arena_clear(&p->arena);
   free(p);
-}
-
-void rs_portions_join(rs_portions *portions, rs_team *team) {
-  portions->team = team;
 }
 
 /* A length that stands twice has no cells left the second time. */

@@ -28,10 +28,6 @@ rs_status rs_ranks_send(rs_ranks *ranks, size_t rank, int tag, const void *data,
 /* Takes a message that is there; *there false: none is. Messages of one rank come in their order. RS_IO, RS_MEMORY. */
 rs_status rs_ranks_receive(rs_ranks *ranks, bool *there, rs_rank_message *message, rs_err *err);
 
-/* Gives all ranks the bytes of each, when all have called this: rank r's are [begins[r], begins[r + 1]) of data. From
- * the thread that has the messages. RS_IO. */
-rs_status rs_ranks_spread(rs_ranks *ranks, void *data, const size_t *begins);
-
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 /* Runs every cell of rank 0's ledger that is to be done, here and by all other ranks, and ends these. As
@@ -53,18 +49,9 @@ size_t rs_ranks_launched(void);
 /* ---- a rank's part ----------------------------------------------------------------------------------------------- */
 
 /* Tags of messages. HELLO: the digest of what is to be run, then the instruction set. ASK: the portion at hand is done,
- * or there is none. RECORD: the number of a cell, then its record. FAIL: a status, then a message. JOIN: the number of
- * a cell that all work on together. WORK: numbers of cells. */
-enum {
-  RS_RANK_HELLO = 1,
-  RS_RANK_ASK,
-  RS_RANK_RECORD,
-  RS_RANK_FAIL,
-  RS_RANK_BYE,
-  RS_RANK_JOIN,
-  RS_RANK_WORK,
-  RS_RANK_END
-};
+ * or there is none. RECORD: the number of a cell, then its record. FAIL: a status, then a message.  WORK: numbers of
+ * cells. */
+enum { RS_RANK_HELLO = 1, RS_RANK_ASK, RS_RANK_RECORD, RS_RANK_FAIL, RS_RANK_BYE, RS_RANK_WORK, RS_RANK_END };
 
 /* Sleeps between two looks for messages, twice as long each time, `longest` ns at most. Begin with 0. */
 enum { RS_RANK_NAP = 2000000 };
@@ -84,25 +71,6 @@ typedef struct rs_rank_part {
 /* As rs_portions_work, rs_trained_run. */
 rs_status rs_rank_part_run(rs_rank_part *part, rs_err *err);
 
-/* This rank's share of what all ranks do together: the rows of a cell, or the training that it reads. `user` is asked
- * for an end. As rs_rank_part_run. */
-rs_status rs_rank_part_join(rs_rank_part *part, rs_ranks *ranks, size_t cell, const rs_trained_watch *user,
-                            rs_err *err);
 void rs_rank_part_clear(rs_rank_part *part);
-
-/* ---- joint ----------------------------------------------------------------------------------------------------- */
-
-/* What all ranks do together before they are dealt the rest: cells and trainings that take so long that ranks would
- * wait for whoever had them. */
-
-typedef struct rs_joint {
-  size_t *cells; /* (count,) of the ledger: whose rows are shared, or the training that they read; owned */
-  size_t count;
-} rs_joint;
-
-/* Of the cells that are to be done, the longest first. `checkpoints`: where trained models are kept (NULL: nowhere, and
- * no training is shared). Release with rs_joint_clear, also after a failure. RS_MEMORY, and what a task fails with. */
-rs_status rs_joint_choose(const rs_ledger *ledger, const char *checkpoints, size_t ranks, rs_joint *joint, rs_err *err);
-void rs_joint_clear(rs_joint *joint);
 
 #endif

@@ -1,7 +1,6 @@
 /* A sweep on several ranks. Rank 0 hands out portions to whoever asks, itself among them, and appends what comes back
  * to the journal; the files are written from that, so that they are the same bytes for any number of ranks. A rank
- * sends each record when the cell is done: what was received outlives the rank. What takes so long that others would
- * wait for it all do together, before that. */
+ * sends each record when the cell is done: what was received outlives the rank. */
 #include "costs.h"
 #include "ranks.h"
 
@@ -252,50 +251,6 @@ static void await(deal *d, pthread_t server) {
   advance(d, 0, 0);
 }
 
-/* ---- what all do together ---------------------------------------------------------------------------------------- */
-
-/* Waits until all ranks are here, or one will not be. */
-static void greet(deal *d) {
-  size_t here = 1;
-  long ns = 0;
-  while (here < rs_ranks_count(d->ranks) && !has_failed(d)) {
-    rs_rank_message message;
-    rs_err why = {0};
-    bool there = false;
-    fail(d, rs_ranks_receive(d->ranks, &there, &message, &why), why.message);
-    fail_if_stopped(d);
-    if (!there) {
-      rs_rank_nap(&ns, RS_RANK_NAP);
-      continue;
-    }
-    take_message(d, &message);
-    free(message.data);
-    here++;
-  }
-}
-
-static rs_status join(deal *d, size_t cell, rs_err *err) {
-  uint64_t number = cell;
-  for (size_t r = 1; r < rs_ranks_count(d->ranks); r++)
-    RS_TRY(rs_ranks_send(d->ranks, r, RS_RANK_JOIN, &number, sizeof number, err));
-  d->part.ledger = &d->view;
-  RS_TRY(rs_rank_part_join(&d->part, d->ranks, cell, d->watch, err));
-  return bring_to_disk(d, err);
-}
-
-static void join_all(deal *d) {
-  rs_joint joint;
-  rs_err why = {0};
-  rs_status status = rs_joint_choose(d->ledger, d->watch->checkpoints, rs_ranks_count(d->ranks), &joint, &why);
-  if (status == RS_OK && joint.count > 0) greet(d);
-  for (size_t i = 0; i < joint.count && status == RS_OK && !has_failed(d); i++) {
-    status = join(d, joint.cells[i], &why);
-    advance(d, 0, 0);
-  }
-  fail(d, status, why.message);
-  rs_joint_clear(&joint);
-}
-
 /* ---- the whole deal ---------------------------------------------------------------------------------------------- */
 
 static rs_status make(deal *d, rs_err *err) {
@@ -354,7 +309,6 @@ rs_status rs_ranks_deal(rs_ranks *ranks, rs_ledger *ledger, const rs_trained_wat
     rs_err late = {0};
     (void)rs_ranks_dismiss(ranks, &late);
   } else {
-    join_all(&d);
     deal_rest(&d);
     status = rs_ledger_sync(ledger, &d.err);
     if (d.err.status != RS_OK) status = rs_fail(err, d.err.status, "%s", d.err.message);

@@ -57,19 +57,6 @@ int rs_ranks_agree(rs_ranks *ranks, int code) {
   return finish(&request) ? most : code;
 }
 
-rs_status rs_ranks_spread(rs_ranks *ranks, void *data, const size_t *begins) {
-  static const size_t most = 1 << 30; /* MPI counts in int */
-  for (int r = 0; r < ranks->count; r++)
-    for (size_t at = begins[r], end = begins[r + 1]; at < end; at += most) {
-      MPI_Request request;
-      int count = (int)(end - at < most ? end - at : most);
-      if (MPI_Ibcast((char *)data + at, count, MPI_BYTE, r, MPI_COMM_WORLD, &request) != MPI_SUCCESS ||
-          !finish(&request))
-        return RS_IO;
-    }
-  return RS_OK;
-}
-
 rs_status rs_ranks_send(rs_ranks *ranks, size_t rank, int tag, const void *data, size_t length, rs_err *err) {
   MPI_Request request;
   (void)ranks;

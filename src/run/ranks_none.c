@@ -19,11 +19,6 @@ int rs_ranks_agree(rs_ranks *ranks, int code) {
   return code;
 }
 
-rs_status rs_ranks_spread(rs_ranks *ranks, void *data, const size_t *begins) {
-  (void)ranks, (void)data, (void)begins;
-  return RS_OK;
-}
-
 rs_status rs_ranks_send(rs_ranks *ranks, size_t rank, int tag, const void *data, size_t length, rs_err *err) {
   (void)ranks, (void)tag, (void)data, (void)length;
   return rs_fail(err, RS_INTERNAL, "no way to rank %zu", rank);

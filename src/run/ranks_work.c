@@ -23,45 +23,10 @@ void rs_rank_digest(const rs_ledger *ledger, uint8_t digest[32]) {
                    2, digest);
 }
 
-static rs_status run(rs_rank_part *part, size_t cell, rs_team *team, rs_err *err) {
-  if (part->ledger->experiment->checkpoints != NULL)
-    return team != NULL ? rs_trained_join(part->ledger, &part->watch, cell, team, err)
-                        : rs_trained_run(part->ledger, &part->watch, err);
-  if (part->portions == NULL) RS_TRY(rs_portions_open(part->ledger, &part->watch, &part->portions, err));
-  rs_portions_join(part->portions, team);
-  rs_status status = rs_portions_work(part->portions, err);
-  rs_portions_join(part->portions, NULL);
-  return status;
-}
-
 rs_status rs_rank_part_run(rs_rank_part *part, rs_err *err) {
-  return run(part, 0, NULL, err);
-}
-
-/* ---- together ---------------------------------------------------------------------------------------------------- */
-
-typedef struct rank_team {
-  rs_ranks *ranks;
-  const rs_trained_watch *user;
-} rank_team;
-
-static rs_status gather(void *context, rs_status status, void *data, const size_t *begins) {
-  const rank_team *t = context;
-  if (status == RS_OK && rs_trained_stopped(t->user)) status = RS_STOPPED;
-  int worst = rs_ranks_agree(t->ranks, (int)status);
-  return worst == RS_OK && data != NULL ? rs_ranks_spread(t->ranks, data, begins) : (rs_status)worst;
-}
-
-/* Whoever ends before the others have heard of it says so. */
-rs_status rs_rank_part_join(rs_rank_part *part, rs_ranks *ranks, size_t cell, const rs_trained_watch *user,
-                            rs_err *err) {
-  rank_team with = {ranks, user};
-  rs_team team = {.member = rs_ranks_rank(ranks), .members = rs_ranks_count(ranks), .gather = gather, .context = &with};
-  part->ledger->others[cell] = false;
-  rs_status status = run(part, cell, &team, err);
-  part->ledger->others[cell] = true;
-  if (team.calls == 0) (void)rs_team_agree(&team, status != RS_OK ? status : RS_MEMORY, NULL);
-  return status;
+  if (part->ledger->experiment->checkpoints != NULL) return rs_trained_run(part->ledger, &part->watch, err);
+  if (part->portions == NULL) RS_TRY(rs_portions_open(part->ledger, &part->watch, &part->portions, err));
+  return rs_portions_work(part->portions, err);
 }
 
 void rs_rank_part_clear(rs_rank_part *part) {
@@ -144,21 +109,15 @@ static rs_status receive(worker *w, rs_rank_message *message, rs_err *err) {
   }
 }
 
-/* Takes portions until the end; of what is done together nothing is sent. */
+/* Takes portions until the end. */
 static rs_status work_on(worker *w, rs_err *err) {
   while (!w->ended) {
     rs_rank_message message;
     RS_TRY(receive(w, &message, err));
     w->ended = message.tag == RS_RANK_END;
-    bool together = message.tag == RS_RANK_JOIN;
-    rs_err why = {0}; /* what comes of it is rank 0's, who tells of an end where all agree */
-    if (together)
-      (void)rs_rank_part_join(&w->part, w->ranks, (size_t) * (const uint64_t *)(const void *)message.data, w->watch,
-                              &why);
     rs_status status = message.tag == RS_RANK_WORK ? work(w, &message, err) : RS_OK;
     free(message.data);
     if (w->ended) break;
-    if (together) continue;
     RS_TRY(status);
     RS_TRY(send(w, RS_RANK_ASK, "", 0, err));
   }

@@ -221,8 +221,7 @@ static rs_status read_with(const trained_run *run, const rs_transformer *transfo
 
 /* What cell `first` reads; `arithmetic` (RS_ARITHMETIC,) gets what computed it. Returns what ends the run, `*why` gets
  * any failure. */
-static rs_status obtain(trained_run *run, size_t first, rs_team *team, char *arithmetic, rs_transformer **transformer,
-                        rs_err *why) {
+static rs_status obtain(trained_run *run, size_t first, char *arithmetic, rs_transformer **transformer, rs_err *why) {
   const rs_cell *cell = &run->ledger->cells[first];
   const double *flops = run->costs.weights[rs_weights_index(run->experiment, cell)].flops;
   training_watch context = {.run = run, .cost = &run->costs.models[cell->axis[RS_BY_MODEL]]};
@@ -232,7 +231,7 @@ static rs_status obtain(trained_run *run, size_t first, rs_team *team, char *ari
                                    .ready = note_ready,
                                    .context = &context,
                                    .save_interval = user != NULL ? user->save_interval : 0};
-  const rs_checkpoint_place place = {run->watch->checkpoints, &watch, team};
+  const rs_checkpoint_place place = {run->watch->checkpoints, &watch};
   run->trained = 0;
   rs_status status = rs_checkpoint_obtain(run->experiment, cell->axis[RS_BY_MODEL],
                                           rs_weights_seed(run->experiment, cell), &place, transformer, why);
@@ -269,7 +268,7 @@ static rs_status run_weights(trained_run *run, size_t first, size_t count, rs_er
   char arithmetic[RS_ARITHMETIC];
   rs_transformer *transformer = NULL;
   rs_err why = {0};
-  rs_status status = obtain(run, run->costs.order[first], NULL, arithmetic, &transformer, &why);
+  rs_status status = obtain(run, run->costs.order[first], arithmetic, &transformer, &why);
   if (status != RS_OK) return rs_fail(err, status, "%s", why.message);
   for (size_t i = first, size; i < first + count && status == RS_OK; i += size) {
     bool pending;
@@ -298,16 +297,4 @@ rs_status rs_trained_run(rs_ledger *ledger, const rs_trained_watch *watch, rs_er
   }
   rs_costs_clear(&run.costs);
   return status;
-}
-
-rs_status rs_trained_join(rs_ledger *ledger, const rs_trained_watch *watch, size_t cell, rs_team *team, rs_err *err) {
-  trained_run run;
-  char arithmetic[RS_ARITHMETIC];
-  rs_transformer *transformer = NULL;
-  rs_err why = {0};
-  rs_status status = start(ledger, watch, &run, err);
-  if (status == RS_OK) status = obtain(&run, cell, team, arithmetic, &transformer, &why);
-  rs_transformer_free(transformer);
-  rs_costs_clear(&run.costs);
-  return why.status == RS_OK || status == RS_OK ? status : rs_fail(err, status, "%s", why.message);
 }

@@ -30,7 +30,6 @@ typedef struct rs_batch_work {
   rs_status (*done)(void *context, const rs_cell_state *cell, rs_err *err);
   bool (*stop)(void *context); /* whether to leave the portion as it is, RS_STOPPED; may be NULL */
   void *context;
-  rs_team *team; /* whose members run the portion together, a cell that observes rows; NULL: this process alone */
 
   rs_arena arena; /* of the lists here but for edges, queries and units */
   const rs_model *model;
@@ -91,9 +90,6 @@ bool rs_batch_stopped(const rs_batch_work *work);
 
 /* Hands a cell that is done to the caller, once. What `done` fails with. */
 rs_status rs_batch_done(const rs_batch_work *work, rs_cell_state *cell, rs_err *err);
-
-/* A cell that a team runs fails on all ranks where it has failed on one. */
-void rs_cell_agree(const rs_batch_work *work, rs_cell_state *cell);
 
 /* Tells the caller of the run that work is done. */
 void rs_batch_advance(const rs_batch_work *work, double done);
@@ -179,10 +175,6 @@ static inline bool rs_trained_stopped(const rs_trained_watch *watch) {
  * task fails with. */
 rs_status rs_trained_run(rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err);
 
-/* Trains what a cell reads, as all ranks of the team do, and keeps it in watch->checkpoints, which is needed; nothing
- * is tuned. What the training fails with is left to whoever reads it. RS_INTERNAL, RS_MEMORY, RS_IO, RS_STOPPED. */
-rs_status rs_trained_join(rs_ledger *ledger, const rs_trained_watch *watch, size_t cell, rs_team *team, rs_err *err);
-
 /* ---- model rows ------------------------------------------------------------------------------------------------ */
 
 /* Cells of one checkpoint, method, length and seed, which differ in sources and heads, and what they are read from. */
@@ -215,10 +207,6 @@ typedef struct rs_portions rs_portions;
 /* Borrows both until it is closed (NULL is fine). RS_MEMORY. */
 rs_status rs_portions_open(rs_ledger *ledger, const rs_trained_watch *watch, rs_portions **portions, rs_err *err);
 void rs_portions_close(rs_portions *portions);
-
-/* Whose members run cells together from now on, all of them the same cells, of which the first records what they come
- * to; NULL: nobody. It is the team, then, that wants an end. */
-void rs_portions_join(rs_portions *portions, rs_team *team);
 
 /* Runs every cell that is to be done now. As rs_portions_run. */
 rs_status rs_portions_work(rs_portions *portions, rs_err *err);

@@ -116,12 +116,8 @@ rs_status rs_checkpoint_create(const rs_experiment *experiment, size_t model, rs
 
 static rs_status obtain(const plan *p, const rs_transformer *origin, const rs_checkpoint_place *place,
                         rs_transformer **transformer, rs_err *err) {
-  const rs_training_job job = {.trained = &p->trained,
-                               .task = &p->task,
-                               .origin = origin,
-                               .checkpoints = place->folder,
-                               .watch = place->watch,
-                               .team = place->team};
+  const rs_training_job job = {
+      .trained = &p->trained, .task = &p->task, .origin = origin, .checkpoints = place->folder, .watch = place->watch};
   return rs_training_obtain(&job, transformer, err);
 }
 

@@ -35,7 +35,6 @@ void rs_training_ready(const rs_training_watch *watch, const char *folder, const
 typedef struct rs_checkpoint_place {
   const char *folder; /* of their folders; NULL: nowhere */
   const rs_training_watch *watch;
-  rs_team *team; /* that trains it together; NULL: this process alone */
 } rs_checkpoint_place;
 
 /* The trainings of a checkpoint: of the model, and of that model further. */

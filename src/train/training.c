@@ -229,48 +229,6 @@ static rs_status begin(session *s, const char *arithmetic, rs_err *err) {
   return status == RS_OK && s->folder.path != NULL ? write_config(&s->folder, &s->made, err) : status;
 }
 
-/* ---- together ---------------------------------------------------------------------------------------------------- */
-
-/* Gives every member the first one's bytes. */
-static rs_status share(const session *s, rs_status status, void *data, size_t bytes, rs_err *err) {
-  rs_team *team = s->job->team;
-  size_t *begins = rs_alloc(team->members + 1, sizeof *begins, err);
-  if (begins == NULL && status == RS_OK) status = RS_MEMORY;
-  for (size_t m = 1; m <= team->members && begins != NULL; m++) begins[m] = bytes;
-  status = rs_team_gather(team, status, data, begins, err);
-  free(begins);
-  return status;
-}
-
-/* The first member tells whether there is anything to train, and behind which step. */
-static rs_status share_begin(const session *s, rs_status status, bool *trains, size_t *step, rs_err *err) {
-  uint64_t head[] = {*trains, *step};
-  RS_TRY(share(s, status, head, sizeof head, err));
-  *trains = head[0] != 0;
-  *step = (size_t)head[1];
-  return RS_OK;
-}
-
-/* All have the state of the first member; trainers are made when weights are there. */
-static rs_status share_state(session *s, rs_err *err) {
-  const rs_train_saved none = {0};
-  size_t bytes = weight_bytes(s);
-  RS_TRY(share(s, RS_OK, s->transformer->values, bytes, err));
-  rs_status status = s->trainer == NULL ? make_trainer(s, &none, err) : RS_OK;
-  if (status == RS_OK) status = rs_trainer_join(s->trainer, s->job->team, err);
-  rs_train_state *state = s->trainer != NULL ? rs_trainer_state(s->trainer) : NULL;
-  RS_TRY(share(s, status, state != NULL ? state->first : NULL, bytes, err));
-  state->step = s->saved;
-  return share(s, RS_OK, state->second, bytes, err);
-}
-
-static rs_status lead(session *s, rs_err *err) {
-  bool trains = true;
-  if (s->job->team == NULL) return RS_OK;
-  RS_TRY(share_begin(s, RS_OK, &trains, &s->saved, err));
-  return share_state(s, err);
-}
-
 /* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 /* Brings the state to the disk; weights that are no numbers any more leave the older one there. */
@@ -330,22 +288,15 @@ static rs_status train(session *s, rs_err *err) {
   for (size_t step = begun; step < steps;) {
     rs_err why = {0};
     rs_status status = rs_trainer_step(s->trainer, &s->history[step], &why);
-    if (status == RS_STOPPED) return stop(s, err);
     if (status != RS_OK) {
       (void)save(s, NULL); /* what can be; why it ended is told */
       return fail_with_state(s, &why, err);
     }
     step++;
     bool wanted = tell(s, begun, start);
-    if (!wanted && step < steps) {
-      (void)rs_team_agree(s->job->team, RS_STOPPED, NULL);
-      return stop(s, err);
-    }
+    if (!wanted && step < steps) return stop(s, err);
     if (rs_seconds() - s->saved_at < interval || step == steps) continue;
-    if (save(s, &why) != RS_OK) {
-      (void)rs_team_agree(s->job->team, why.status, NULL);
-      return fail_with_state(s, &why, err);
-    }
+    if (save(s, &why) != RS_OK) return fail_with_state(s, &why, err);
   }
   return RS_OK;
 }
@@ -356,7 +307,6 @@ static rs_status run_session(session *s, const char *arithmetic, rs_transformer 
   const rs_training_watch *watch = s->job->watch;
   rs_err why = {0};
   rs_status status = begin(s, arithmetic, err);
-  if (status == RS_OK) status = lead(s, err);
   if (status == RS_OK) status = train(s, err);
   if (status == RS_OK && s->folder.path != NULL &&
       finish_folder(&s->folder, &s->made, s->transformer, s->history, &why) != RS_OK)
@@ -395,28 +345,11 @@ rs_status rs_training_find(const rs_training_job *job, rs_transformer **transfor
   return status;
 }
 
-/* Another member of a team than the first: trains with it, and keeps nothing. */
-static rs_status follow(const rs_training_job *job, rs_err *err) {
-  rs_training_job own = *job;
-  own.watch = NULL;
-  session s = {.job = &own, .folder = {.lock = -1}, .made = *job->trained};
-  bool trains = false;
-  s.made.arithmetic = NULL;
-  s.history = rs_alloc(s.made.training.steps, sizeof *s.history, err);
-  rs_status status = s.history != NULL ? rs_trained_create(&s.made, false, &s.transformer, err) : RS_MEMORY;
-  status = share_begin(&s, status, &trains, &s.saved, err);
-  if (status == RS_OK && trains) status = share_state(&s, err);
-  if (status == RS_OK && trains) status = train(&s, err);
-  rs_trainer_free(s.trainer);
-  rs_transformer_free(s.transformer);
-  free(s.history);
-  return status;
-}
-
-static rs_status obtain(const rs_training_job *job, rs_transformer **transformer, rs_err *err) {
+rs_status rs_training_obtain(const rs_training_job *job, rs_transformer **transformer, rs_err *err) {
   session s = {.job = job, .folder = {.lock = -1}, .made = *job->trained};
   rs_trained found = {0};
   rs_status status = RS_OK;
+  *transformer = NULL;
   s.made.arithmetic = NULL;
   s.made.weights[0] = '\0';
   if (job->checkpoints != NULL) {
@@ -433,21 +366,4 @@ out:
   rs_trained_clear(&found);
   rs_training_folder_clear(&s.folder);
   return status;
-}
-
-rs_status rs_training_obtain(const rs_training_job *job, rs_transformer **transformer, rs_err *err) {
-  rs_team *team = job->team;
-  *transformer = NULL;
-  if (team != NULL && team->member > 0) return follow(job, err);
-  rs_status status = obtain(job, transformer, err);
-  if (team == NULL || team->calls > 0) return status;
-  const session s = {.job = job}; /* there is nothing to train */
-  bool trains = false;
-  size_t step = 0;
-  rs_status told = share_begin(&s, status, &trains, &step, err);
-  if (told != RS_OK) {
-    rs_transformer_free(*transformer);
-    *transformer = NULL;
-  }
-  return told;
 }

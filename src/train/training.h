@@ -11,14 +11,12 @@ typedef struct rs_training_job {
   const rs_transformer *origin; /* the model of trained->origin, whose weights it starts with; NULL: drawn */
   const char *checkpoints;      /* the folder of such folders, made where missing; NULL: nothing is kept */
   const rs_training_watch *watch;
-  rs_team *team; /* that trains it together, origin being NULL; NULL: this process alone */
 } rs_training_job;
 
 /* The model, from the folder CHECKPOINTS/METHOD-TASK-HASH where its training is done, else trained: from where it was
  * left, or from the start. Processes that want the same model wait for each other. RS_STOPPED where the watch says so;
  * RS_DOMAIN where training diverges; RS_INPUT for a folder that holds something else or was changed; RS_IO. In these
- * cases the state of the last good step stays in the folder. Of a team the first member alone has the folder, the watch
- * and the model: *transformer is NULL on the others. */
+ * cases the state of the last good step stays in the folder. */
 rs_status rs_training_obtain(const rs_training_job *job, rs_transformer **transformer, rs_err *err);
 
 /* The same where its training is done; else, and where nothing is kept, *transformer is NULL. */
