@@ -135,6 +135,9 @@ rs_status rs_file_writable(const char *path, rs_err *err) RS_NONNULL(1);
 /* Removes directory/name; RS_OK when it is not there. */
 rs_status rs_file_remove(const char *directory, const char *name, rs_err *err) RS_NONNULL(1, 2);
 
+/* Removes a folder and all in it, where it is there; symbolic links are not followed. False: errno says why not. */
+bool rs_tree_remove(const char *path);
+
 /* Makes the directory `path` and its parents where missing. RS_IO with the one that cannot be made, and the reason. */
 rs_status rs_make_directories(const char *path, rs_err *err) RS_NONNULL(1);
 

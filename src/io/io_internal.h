@@ -52,9 +52,6 @@ struct sha256_ctx;
 /* `own` is asked for names at the top of a tree; below, nothing is a run's. NULL: nothing is. Symbolic links are never
  * followed. All return whether all went well, and leave errno else. */
 
-/* Removes a tree, where it is there. */
-bool rs_tree_remove(const char *path);
-
 /* Empties `old`, whose place `new` has taken, and removes it: files of a run and those that `new` has too go, any other
  * came or changed after it was linked, and moves over. */
 bool rs_tree_hand_over(const char *old, const char *new, rs_own_name *own);

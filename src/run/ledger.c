@@ -373,24 +373,11 @@ rs_status rs_ledger_state(const rs_ledger *ledger, size_t index, rs_cell_state *
   return status;
 }
 
-/* A record that was sent on has no place here; it is done all the same. */
-static rs_status put(rs_ledger *ledger, size_t cell, const rs_text *record, rs_err *err) {
-  enum { ELSEWHERE = 1 };
-  uint64_t *place = &ledger->places[cell];
-  bool before = rs_ledger_pending(ledger, cell);
-  if (ledger->send != NULL) {
-    RS_TRY(ledger->send(ledger->context, cell, record, err));
-    *place = ELSEWHERE;
-  } else {
-    RS_TRY(rs_journal_add(&ledger->journal, &ledger->keys[cell], record, place, err));
-  }
-  ledger->done += before;
-  return RS_OK;
-}
-
 rs_status rs_ledger_put(rs_ledger *ledger, size_t cell, const rs_text *record, rs_err *err) {
   (void)pthread_mutex_lock(&ledger->lock);
-  rs_status status = put(ledger, cell, record, err);
+  bool before = rs_ledger_pending(ledger, cell);
+  rs_status status = rs_journal_add(&ledger->journal, &ledger->keys[cell], record, &ledger->places[cell], err);
+  ledger->done += before && status == RS_OK;
   (void)pthread_mutex_unlock(&ledger->lock);
   return status;
 }
@@ -403,8 +390,44 @@ rs_status rs_ledger_add(rs_ledger *ledger, const rs_cell_state *state, rs_err *e
   return status;
 }
 
+/* What is taken from another journal. */
+typedef struct taking {
+  rs_ledger *ledger;
+  bool all;
+} taking;
+
+static rs_status take_record(void *context, const rs_cell_key *key, uint64_t offset, const uint8_t *data, size_t length,
+                             rs_err *err) {
+  const taking *t = context;
+  rs_ledger *ledger = t->ledger;
+  rs_text record = {0};
+  uint64_t place;
+  size_t count, lacking = 0;
+  const size_t *cells = rs_ledger_find(ledger, key, &count);
+  (void)offset;
+  for (size_t i = 0; i < count; i++) lacking += ledger->places[cells[i]] == 0;
+  if ((count > 0 && lacking == 0) || (!t->all && !rs_cell_record_holds(data, length))) return RS_OK;
+  rs_text_add(&record, (const char *)data, length);
+  rs_status status = rs_journal_add(&ledger->journal, key, &record, &place, err);
+  rs_text_clear(&record);
+  for (size_t i = 0; i < count && status == RS_OK; i++) {
+    if (ledger->places[cells[i]] != 0) continue;
+    ledger->done += !ledger->others[cells[i]];
+    ledger->places[cells[i]] = place;
+  }
+  return status;
+}
+
+rs_status rs_ledger_take(rs_ledger *ledger, const char *folder, bool all, rs_err *err) {
+  taking t = {ledger, all};
+  rs_folder_lock lock;
+  RS_TRY(rs_folder_lock_share(folder, &lock, err));
+  rs_status status = rs_journal_scan(folder, take_record, &t, err);
+  rs_folder_lock_drop(&lock);
+  return status == RS_OK ? rs_ledger_sync(ledger, err) : status;
+}
+
 rs_status rs_ledger_sync(rs_ledger *ledger, rs_err *err) {
-  if (ledger->send != NULL) return RS_OK;
   (void)pthread_mutex_lock(&ledger->lock);
   rs_status status = rs_journal_sync(&ledger->journal, err);
   (void)pthread_mutex_unlock(&ledger->lock);

@@ -104,9 +104,6 @@ typedef struct rs_ledger {
   size_t count;
   size_t wanted, done, resumed; /* cells that are not of others, and of those */
   rs_journal journal;
-  /* Where records go in place of the journal; NULL: into the journal. */
-  rs_status (*send)(void *context, size_t cell, const rs_text *record, rs_err *err);
-  void *context;
   pthread_mutex_t lock; /* held while a record is added or brought to the disk */
 } rs_ledger;
 
@@ -132,11 +129,16 @@ static inline bool rs_ledger_pending(const rs_ledger *ledger, size_t cell) {
 /* A state for cell number `index`, nothing done yet. Release with rs_cell_state_clear, also after a failure. */
 rs_status rs_ledger_state(const rs_ledger *ledger, size_t index, rs_cell_state *state, rs_err *err);
 
-/* Records what a cell came to. RS_IO, RS_MEMORY, and what `send` fails with. */
+/* Records what a cell came to. RS_IO, RS_MEMORY. */
 rs_status rs_ledger_add(rs_ledger *ledger, const rs_cell_state *state, rs_err *err);
 
 /* The same of a record that was made elsewhere. */
 rs_status rs_ledger_put(rs_ledger *ledger, size_t cell, const rs_text *record, rs_err *err);
+
+/* Adds the records of another folder's journal that are not there, those of other configs as well, and brings them to
+ * the disk; `all`: also of cells that another run tries again. RS_BUSY where a process runs into that folder;
+ * RS_INPUT, RS_IO, RS_MEMORY. */
+rs_status rs_ledger_take(rs_ledger *ledger, const char *folder, bool all, rs_err *err);
 
 /* Brings what was added to the disk. RS_IO. */
 rs_status rs_ledger_sync(rs_ledger *ledger, rs_err *err);
@@ -160,6 +162,23 @@ rs_status rs_target_check(const rs_experiment *experiment, const char *directory
  * its cell. */
 rs_status rs_target_write(const rs_ledger *ledger, const char *directory, bool partial, rs_run_summary *summary,
                           rs_err *err);
+
+/* ---- folders of ranks ------------------------------------------------------------------------------------------- */
+
+/* Ranks of MPI but the first record what they do in folders of their own, in the hidden one of the results. */
+
+/* Makes those of all but the first of so many ranks. RS_IO, RS_MEMORY. */
+rs_status rs_rank_folders_make(const char *directory, size_t ranks, rs_err *err);
+
+/* Locks that of a rank, and opens an empty journal in it. RS_INPUT where it is not there; as rs_ledger_open. */
+rs_status rs_rank_folder_open(rs_ledger *ledger, const char *directory, size_t rank, rs_folder_lock *lock, rs_err *err);
+
+/* Takes what is recorded in all into the ledger, and removes them. `now`: of ranks of this run, whatever they recorded,
+ * and what one that is not at its end has recorded later stays there; else RS_BUSY. As rs_ledger_take. */
+rs_status rs_rank_folders_merge(rs_ledger *ledger, const char *directory, bool now, rs_err *err);
+
+/* RS_IO. */
+rs_status rs_rank_folders_remove(const char *directory, rs_err *err);
 
 /* ---- shard file ------------------------------------------------------------------------------------------------ */
 

@@ -4,6 +4,7 @@
 #include "cell.h"
 #include "ledger.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,4 +294,63 @@ rs_status rs_merge(const rs_experiment *experiment, const char *const *folders, 
   rs_shard_file_clear(&first);
   summary->seconds = rs_seconds() - start;
   return status;
+}
+
+/* ---- ranks ------------------------------------------------------------------------------------------------------- */
+
+/* The path of rank number `rank`, from 1. */
+static rs_status name_folder(const char *directory, size_t rank, char path[RS_PATH_CHARS], rs_err *err) {
+  char name[40];
+  snprintf(name, sizeof name, RS_WORK_FOLDER "/rank-%zu", rank);
+  return rs_folder_path(directory, name, path, err);
+}
+
+rs_status rs_rank_folders_make(const char *directory, size_t ranks, rs_err *err) {
+  char path[RS_PATH_CHARS];
+  for (size_t rank = 1; rank < ranks; rank++) {
+    RS_TRY(name_folder(directory, rank, path, err));
+    RS_TRY(rs_make_directories(path, err));
+  }
+  return RS_OK;
+}
+
+rs_status rs_rank_folder_open(rs_ledger *ledger, const char *directory, size_t rank, rs_folder_lock *lock,
+                              rs_err *err) {
+  char path[RS_PATH_CHARS];
+  RS_TRY(name_folder(directory, rank, path, err));
+  if (!rs_folder_has(path, ""))
+    return rs_fail(err, RS_INPUT, "%s, which rank 0 has made, is not there: all machines must share its file system",
+                   path);
+  RS_TRY(rs_folder_lock_take(path, lock, err));
+  return rs_ledger_open(ledger, path, true, err);
+}
+
+/* They are made before any is used, and the last goes first: none is missing between others. */
+static size_t count_folders(const char *directory) {
+  char path[RS_PATH_CHARS];
+  size_t count = 0;
+  while (name_folder(directory, count + 1, path, NULL) == RS_OK && rs_folder_has(path, "")) count++;
+  return count;
+}
+
+rs_status rs_rank_folders_remove(const char *directory, rs_err *err) {
+  char path[RS_PATH_CHARS];
+  for (size_t rank = count_folders(directory); rank > 0; rank--) {
+    RS_TRY(name_folder(directory, rank, path, err));
+    if (!rs_tree_remove(path)) return rs_fail(err, RS_IO, "%s: cannot remove: %s", path, strerror(errno));
+  }
+  return RS_OK;
+}
+
+rs_status rs_rank_folders_merge(rs_ledger *ledger, const char *directory, bool now, rs_err *err) {
+  char path[RS_PATH_CHARS];
+  bool busy = false;
+  for (size_t rank = 1, count = count_folders(directory); rank <= count; rank++) {
+    rs_err why = {0};
+    RS_TRY(name_folder(directory, rank, path, err));
+    rs_status status = rs_ledger_take(ledger, path, now, &why);
+    busy = busy || (status == RS_BUSY && now);
+    if (status != RS_OK && !(status == RS_BUSY && now)) return rs_fail(err, status, "%s", why.message);
+  }
+  return busy ? RS_OK : rs_rank_folders_remove(directory, err);
 }

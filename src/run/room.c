@@ -1,13 +1,12 @@
-/* What the machine gives a run: other processes, and memory. That is what the machine has left, and less where a cgroup
- * (a container, a Slurm job) or a limit of the process's addresses stands before that. */
-#include "ranks.h"
+/* The memory that a run may take: what the machine has left, and less where a cgroup (a container, a Slurm job) or a
+ * limit of the process's addresses stands before that. */
+#include "run/run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The number behind `key` at the beginning of a line, "" for the first of all; NaN where there is none ("max"). */
@@ -64,19 +63,4 @@ static double addresses_room(void) {
 double rs_memory_available(void) {
   double machine = 1024 * number_in("/proc/meminfo", "MemAvailable:");
   return fmin(fmin(machine, cgroups_room()), addresses_room());
-}
-
-/* ---- other processes --------------------------------------------------------------------------------------------- */
-
-/* As launchers tell it: those of Open MPI, of MPICH and Slurm. */
-size_t rs_ranks_launched(void) {
-  static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
-  for (size_t i = 0; i < RS_COUNT(sizes); i++)
-    if (getenv(sizes[i]) != NULL) return (size_t)strtoul(getenv(sizes[i]), NULL, 10);
-  return getenv("PMIX_RANK") != NULL ? 1 : 0; /* and who joins sees how many */
-}
-
-void rs_rank_nap(long *ns, long longest) {
-  *ns = *ns == 0 ? longest / 100 : *ns * 2 < longest ? *ns * 2 : longest;
-  nanosleep(&(struct timespec){0, *ns}, NULL);
 }

@@ -3,7 +3,6 @@
  * from the beginning to the end; what stood in it stays until the new files are whole. */
 #include "costs.h"
 #include "ledger.h"
-#include "ranks.h"
 #include "work.h"
 
 #include "kernel/kernel.h"
@@ -112,20 +111,19 @@ static rs_status weigh(rs_ledger *ledger, const char *checkpoints, double *total
 typedef struct run {
   const rs_run_options *options;
   rs_run_summary *summary;
-  bool dealt; /* other ranks have been told of an end */
+  bool dealt; /* other ranks have heard that there is something to do */
 } run;
 
-static rs_status run_cells(rs_ledger *ledger, run *r, rs_err *err) {
-  const rs_run_options *options = r->options;
+/* Runs what is to be done, on several ranks (`why` as they have it) or here. */
+static rs_status run_cells(rs_ledger *ledger, const rs_run_options *options, rs_err *why) {
   bool trained = ledger->experiment->checkpoints != NULL;
   progress p = {.options = options, .done = ledger->done, .cells = ledger->wanted};
   const rs_trained_watch watch = {advance, stop, &p, options->checkpoints, options->training};
-  if (ledger->done == ledger->wanted || options->partial) return RS_OK;
-  RS_TRY(weigh(ledger, options->checkpoints, &p.total, err));
-  r->dealt = rs_ranks_count(options->ranks) > 1;
-  if (r->dealt) return rs_ranks_deal(options->ranks, ledger, &watch, err);
+  if (why->status == RS_OK) (void)weigh(ledger, options->checkpoints, &p.total, why);
+  if (options->ranks != NULL) return rs_deal_run(options->ranks, ledger, options->directory, &watch, why);
+  if (why->status != RS_OK) return why->status;
   double start = rs_seconds();
-  rs_status status = trained ? rs_trained_run(ledger, &watch, err) : rs_portions_run(ledger, &watch, err);
+  rs_status status = trained ? rs_trained_run(ledger, &watch, why) : rs_portions_run(ledger, &watch, why);
   if (!options->forget) write_rate(ledger->experiment, options->directory, p.work, rs_seconds() - start);
   return status;
 }
@@ -152,7 +150,11 @@ static rs_status run_ledger(rs_ledger *ledger, run *r, rs_err *err) {
   summary->resumed = ledger->resumed;
   if (options->resumed != NULL && ledger->resumed > 0)
     options->resumed(options->context, ledger->resumed, ledger->wanted);
-  rs_status status = run_cells(ledger, r, err), sealed = rs_journal_seal(&ledger->journal, &late);
+  rs_err why = {0};
+  r->dealt = ledger->done < ledger->wanted && !options->partial;
+  rs_status status = r->dealt ? run_cells(ledger, options, &why) : RS_OK;
+  if (status != RS_OK) (void)rs_fail(err, status, "%s", why.message);
+  rs_status sealed = rs_journal_seal(&ledger->journal, &late);
   summary->done = ledger->done;
   if (status == RS_OK && sealed != RS_OK) status = rs_fail(err, sealed, "%s", late.message);
   if (status == RS_OK && ledger->done == 0 && options->partial)
@@ -199,6 +201,9 @@ static rs_status run_locked(const rs_experiment *experiment, run *r, rs_err *err
   bool shard = options->shard.count > 0;
   if (status == RS_OK && shard) status = keep_shard(&ledger, options->shard, err);
   if (status == RS_OK) status = rs_ledger_open(&ledger, options->directory, !options->resume, err);
+  if (status == RS_OK && !options->resume) status = rs_rank_folders_remove(options->directory, err);
+  if (status == RS_OK) status = rs_rank_folders_merge(&ledger, options->directory, false, err);
+  ledger.resumed = ledger.done;
   if (status == RS_OK && shard) status = rs_shard_file_write(&ledger, options->shard, options->directory, err);
   if (status == RS_OK) status = run_ledger(&ledger, r, err);
   rs_err unable = {0}; /* to make the journal smaller: it holds what it must */
@@ -219,31 +224,22 @@ static rs_status run_folder(const rs_experiment *experiment, run *r, rs_err *err
 }
 
 /* Another rank than the one that has the folder. */
-static rs_status run_for_others(const rs_experiment *experiment, const rs_run_options *options, rs_err *err) {
+static rs_status run_for_first(const rs_experiment *experiment, const rs_run_options *options, rs_err *err) {
   rs_ledger ledger;
-  progress p = {.options = options};
-  const rs_trained_watch watch = {advance, stop, &p, options->checkpoints, options->training};
   rs_err why = {0};
-  rs_status status = rs_ledger_make(experiment, rs_kernels_get()->isa, &ledger, &why);
-  if (status == RS_OK && options->shard.count > 0) status = keep_shard(&ledger, options->shard, &why);
-  if (status == RS_OK)
-    status = rs_ranks_work(options->ranks, &ledger, &watch, err);
-  else
-    status = rs_fail(err, rs_ranks_refuse(options->ranks, &why), "%s", why.message);
+  (void)rs_ledger_make(experiment, rs_kernels_get()->isa, &ledger, &why);
+  rs_status status = run_cells(&ledger, options, &why);
   rs_ledger_close(&ledger);
-  return status;
+  return status == RS_OK ? RS_OK : rs_fail(err, status, "%s", why.message);
 }
 
 rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
   run r = {.options = options, .summary = summary};
   double start = rs_seconds();
   *summary = (rs_run_summary){0};
-  if (rs_ranks_rank(options->ranks) > 0) return run_for_others(experiment, options, err);
+  if (rs_ranks_rank(options->ranks) > 0) return run_for_first(experiment, options, err);
   rs_status status = run_folder(experiment, &r, err);
-  rs_err late = {0};
-  if (!r.dealt && rs_ranks_count(options->ranks) > 1 && rs_ranks_dismiss(options->ranks, &late) != RS_OK &&
-      status == RS_OK)
-    status = rs_fail(err, late.status, "%s", late.message);
+  if (!r.dealt) rs_deal_none(options->ranks);
   summary->seconds = rs_seconds() - start;
   return status;
 }

@@ -96,7 +96,7 @@ typedef struct rs_run_options {
   bool (*stop)(void *context);
   void *context;
   rs_sweep_shard shard;    /* this part alone: its cells stand in the journal, and shard.json says what they are */
-  rs_ranks *ranks;         /* that run it together; rank 0 has the folder. NULL: this process alone */
+  rs_ranks *ranks;         /* that run it together, into one folder that all see. NULL: this process alone */
   bool resume;             /* cells that earlier runs into the folder have done are not done again */
   bool partial;            /* run nothing, and write the cells that are done, as a set that says how many it lacks */
   bool forget;             /* at the end what is done is not kept for later runs */

@@ -166,7 +166,7 @@ static bool note_step(void *context, const rs_training_report *report) {
   bool wanted = user == NULL || user->step == NULL || user->step(user->context, report);
   t->run->trained += work;
   t->run->watch->advance(t->run->watch->context, work, 0);
-  return wanted;
+  return wanted && !rs_trained_stopped(t->run->watch);
 }
 
 static void note_wait(void *context, const char *folder) {

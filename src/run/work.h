@@ -215,4 +215,31 @@ rs_status rs_portions_work(rs_portions *portions, rs_err *err);
  * time, which are recorded, and on the disk, before the next. RS_INTERNAL, RS_IO, RS_MEMORY, RS_STOPPED. */
 rs_status rs_portions_run(rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err);
 
+/* ---- ranks ------------------------------------------------------------------------------------------------------- */
+
+/* Sums of all ranks, 0 at first: units of cells that were taken, cells and work that were done. */
+typedef enum rs_tally { RS_NEXT, RS_CELLS, RS_WORK, RS_TALLIES } rs_tally;
+
+/* Adds to one; what it was before. From any thread. */
+double rs_ranks_add(rs_ranks *ranks, rs_tally tally, double amount);
+
+/* Gives all ranks the largest code, or rank 0's bytes, when each has called this. `stop` (NULL: nobody is asked) is
+ * called all the while, and may add. Where it wants an end, and the others do not come within a second, one is
+ * lost: false, and nothing here may be called any more but rs_ranks_close. */
+bool rs_ranks_meet(rs_ranks *ranks, int *code, bool (*stop)(void *context), void *context);
+bool rs_ranks_spread(rs_ranks *ranks, void *data, size_t bytes, bool (*stop)(void *context), void *context);
+
+/* ---- deal -------------------------------------------------------------------------------------------------------- */
+
+/* Runs every cell that is to be done by rank 0's ledger, here and on all other ranks, when each has called this. On
+ * rank 0 the ledger has the journal of the folder, which is locked, and what others have done in the end. `why`: what
+ * this rank has failed with before, if anything; it gets what the run fails with. As rs_portions_run, rs_trained_run;
+ * RS_INPUT where a rank has another config, program or instruction set, or does not see the folder; RS_STOPPED where
+ * another rank fails, but on rank 0 RS_IO. */
+rs_status rs_deal_run(rs_ranks *ranks, rs_ledger *ledger, const char *directory, const rs_trained_watch *watch,
+                      rs_err *why);
+
+/* Of rank 0: nothing is to be done, and what others have called returns. NULL is fine. */
+void rs_deal_none(rs_ranks *ranks);
+
 #endif

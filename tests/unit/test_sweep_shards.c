@@ -1,5 +1,4 @@
-/* test_sweep_shards.c: which cells fall into which shard, in which order ranks get them, and journals that do not
- * agree. */
+/* test_sweep_shards.c: which cells fall into which shard, and journals that do not agree. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -186,51 +185,6 @@ Test(sweep_shards, too_many__is_an_error) {
   cr_expect_eq(rs_shards_assign(experiment, 2, of_cell, 1, costs, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "2 shards are too many: the config has 1 cell");
   rs_experiment_free(experiment);
-}
-
-/* ---- what ranks get ---------------------------------------------------------------------------------------------- */
-
-/* Each cell in one portion; the largest first; what reads a training is not given before that is done. */
-static void expect_schedule(const char *yaml, size_t ranks) {
-  dealt d = deal(yaml, 1);
-  rs_schedule s;
-  size_t *times = calloc(d.count, sizeof *times), given = 0, portion, waiting = 0;
-  cr_assert_eq(rs_schedule_make(d.experiment, d.cells, d.count, ranks, &s, NULL), RS_OK);
-  double largest = 0, part = s.units.total / (double)ranks;
-  for (size_t u = 0; u < s.units.count; u++) largest = fmax(largest, 5 * s.units.items[u].making); /* not worth more */
-  for (size_t i = 0; i < s.count; i++) {
-    const rs_portion *p = &s.items[i];
-    if (i > 0) cr_expect_leq(p->priority, s.items[i - 1].priority);
-    for (size_t c = 0; c < p->count; c++) times[s.units.order[p->first + c]]++;
-    if (!s.units.trained && p->count > 1) cr_expect_leq(p->cost, 1.000001 * fmax(1e8, fmax(largest, part)));
-    waiting += p->after > 0;
-    if (p->after > 0) {
-      const rs_cell *mine = &d.cells[s.units.order[p->first]];
-      const rs_cell *theirs = &d.cells[s.units.order[s.items[p->after - 1].first]];
-      cr_expect(p->after <= i && s.items[p->after - 1].after == 0);
-      cr_expect_eq(mine->axis[RS_BY_MODEL], theirs->axis[RS_BY_MODEL]);
-      cr_expect_eq(mine->axis[RS_BY_SEED], theirs->axis[RS_BY_SEED]);
-    }
-  }
-  for (size_t i = 0; i < d.count; i++) cr_expect_eq(times[i], 1, "cell %zu is in %zu portions", i, times[i]);
-  for (; rs_schedule_next(&s, &portion); given++) cr_expect_eq(s.items[portion].after, 0);
-  cr_expect_eq(given, s.count - waiting);
-  cr_expect_eq(rs_schedule_left(&s), waiting > 0);
-  for (size_t i = 0; i < s.count; i++)
-    if (s.items[i].after == 0) rs_schedule_done(&s, i);
-  for (; rs_schedule_next(&s, &portion); given++) cr_expect_gt(s.items[portion].after, 0);
-  cr_expect(given == s.count && !rs_schedule_left(&s));
-  rs_schedule_clear(&s);
-  free(times);
-  dealt_clear(&d);
-}
-
-Test(sweep_shards, schedule__each_cell_once_and_trainings_first) {
-  static const size_t ranks[] = {1, 2, 7, 36, 1000};
-  for (size_t i = 0; i < RS_COUNT(ranks); i++) {
-    expect_schedule(simulated, ranks[i]);
-    expect_schedule(trained, ranks[i]);
-  }
 }
 
 /* ---- portions ---------------------------------------------------------------------------------------------------- */

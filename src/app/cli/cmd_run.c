@@ -160,6 +160,13 @@ static int end_stopped(const rs_run_summary *summary, rs_sweep_shard shard, cons
   return BY_SIGNAL + caught_signal();
 }
 
+/* The rest is for rank 0 to tell. */
+static int end_other(const cli_target *target, rs_status status, const rs_err *err) {
+  if (status == RS_OK || status == RS_STOPPED) return CLI_OK;
+  cli_error("rank %zu: %s", rs_ranks_rank(target->ranks), err->message);
+  return CLI_FAILED;
+}
+
 /* Whether a run ends with 1 though nothing stood in its way. */
 static bool say_starved(const rs_run_summary *summary) {
   if (summary->starved > 0)
@@ -210,7 +217,7 @@ static int run_at(const cli_options *options, const rs_experiment *experiment, c
   if (live) fputs("\r\033[K", stderr);
   warn_of_foreign(&d);
   free(d.foreign_folder);
-  if (!first) return status == RS_OK || status == RS_STOPPED ? CLI_OK : CLI_FAILED; /* rank 0 tells */
+  if (!first) return end_other(target, status, &err);
   if (status == RS_STOPPED) return end_stopped(&summary, target->shard, &err);
   if (status != RS_OK) return end_badly(status, &err);
   if (target->shard.count == 0) return cli_end_run(options, experiment, target->directory, &summary);
