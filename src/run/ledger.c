@@ -390,9 +390,10 @@ rs_status rs_ledger_add(rs_ledger *ledger, const rs_cell_state *state, rs_err *e
   return status;
 }
 
-/* What is taken from another journal. */
+/* What is taken from another journal, of whose records of one cell the last counts. */
 typedef struct taking {
   rs_ledger *ledger;
+  uint64_t begin; /* of what it adds */
   bool all;
 } taking;
 
@@ -402,24 +403,24 @@ static rs_status take_record(void *context, const rs_cell_key *key, uint64_t off
   rs_ledger *ledger = t->ledger;
   rs_text record = {0};
   uint64_t place;
-  size_t count, lacking = 0;
+  size_t count, there = 0;
   const size_t *cells = rs_ledger_find(ledger, key, &count);
   (void)offset;
-  for (size_t i = 0; i < count; i++) lacking += ledger->places[cells[i]] == 0;
-  if ((count > 0 && lacking == 0) || (!t->all && !rs_cell_record_holds(data, length))) return RS_OK;
+  for (size_t i = 0; i < count; i++) there += ledger->places[cells[i]] != 0 && ledger->places[cells[i]] < t->begin;
+  if ((count > 0 && there == count) || (!t->all && !rs_cell_record_holds(data, length))) return RS_OK;
   rs_text_add(&record, (const char *)data, length);
   rs_status status = rs_journal_add(&ledger->journal, key, &record, &place, err);
   rs_text_clear(&record);
   for (size_t i = 0; i < count && status == RS_OK; i++) {
-    if (ledger->places[cells[i]] != 0) continue;
-    ledger->done += !ledger->others[cells[i]];
-    ledger->places[cells[i]] = place;
+    uint64_t *of_cell = &ledger->places[cells[i]];
+    ledger->done += rs_ledger_pending(ledger, cells[i]);
+    if (*of_cell == 0 || *of_cell >= t->begin) *of_cell = place;
   }
   return status;
 }
 
 rs_status rs_ledger_take(rs_ledger *ledger, const char *folder, bool all, rs_err *err) {
-  taking t = {ledger, all};
+  taking t = {ledger, ledger->journal.end, all};
   rs_folder_lock lock;
   RS_TRY(rs_folder_lock_share(folder, &lock, err));
   rs_status status = rs_journal_scan(folder, take_record, &t, err);

@@ -12,8 +12,7 @@
 /* What is noted of a cell's record. */
 typedef struct noted {
   uint8_t digest[32];
-  uint64_t offset; /* in its journal */
-  size_t folder;   /* whose that is, from 1; 0: there is no record */
+  size_t folder; /* whose that is, from 1; 0: there is no record */
 } noted;
 
 typedef struct merge {
@@ -57,12 +56,12 @@ static rs_status note_record(void *context, const rs_cell_key *key, uint64_t off
   merge *m = context;
   size_t count;
   const size_t *cells = rs_ledger_find(m->ledger, key, &count);
-  (void)err;
+  (void)offset, (void)err;
   if (!rs_cell_record_holds(data, length)) return RS_OK;
   for (size_t i = 0; i < count; i++) {
     noted *n = &m->here[cells[i]];
     if (n->folder != m->folder) m->touched[m->touched_count++] = cells[i];
-    *n = (noted){.offset = offset, .folder = m->folder};
+    *n = (noted){.folder = m->folder};
     rs_cell_record_digest(data, length, n->digest);
   }
   return RS_OK;
@@ -81,14 +80,14 @@ static rs_status join_notes(merge *m, rs_err *err) {
 }
 
 /* Reads each journal, kept from changing meanwhile. */
-static rs_status each_folder(merge *m, rs_journal_reader *each, rs_status (*end)(merge *m, rs_err *err), rs_err *err) {
+static rs_status note_all(merge *m, rs_err *err) {
   for (size_t f = 0; f < m->folder_count; f++) {
     rs_folder_lock lock;
     m->folder = f + 1;
     m->touched_count = 0;
     RS_TRY(rs_folder_lock_share(m->folders[f], &lock, err));
-    rs_status status = rs_journal_scan(m->folders[f], each, m, err);
-    if (status == RS_OK) status = end(m, err);
+    rs_status status = rs_journal_scan(m->folders[f], note_record, m, err);
+    if (status == RS_OK) status = join_notes(m, err);
     rs_folder_lock_drop(&lock);
     RS_TRY(status);
   }
@@ -191,35 +190,11 @@ static rs_status check_results(const merge *m, rs_err *err) {
   return status;
 }
 
-static rs_status copy_record(void *context, const rs_cell_key *key, uint64_t offset, const uint8_t *data, size_t length,
-                             rs_err *err) {
-  merge *m = context;
-  size_t count;
-  const size_t *cells = rs_ledger_find(m->ledger, key, &count);
-  rs_text record = {0};
-  rs_status status = RS_OK;
-  rs_text_add(&record, (const char *)data, length);
-  for (size_t i = 0; i < count && status == RS_OK; i++) {
-    const noted *n = &m->cells[cells[i]];
-    if (n->folder != m->folder || n->offset != offset || m->ledger->places[cells[i]] != 0) continue;
-    uint8_t digest[32];
-    rs_cell_record_digest(data, length, digest);
-    if (memcmp(digest, n->digest, sizeof digest) != 0)
-      status = rs_fail(err, RS_INPUT, "%s has changed meanwhile", m->folders[m->folder - 1]);
-    else
-      status = rs_ledger_put(m->ledger, cells[i], &record, err);
-  }
-  rs_text_clear(&record);
-  return status;
-}
-
-static rs_status sync_copies(merge *m, rs_err *err) {
-  return rs_ledger_sync(m->ledger, err);
-}
-
 static rs_status copy_all(merge *m, rs_err *err) {
   rs_err late = {0};
-  rs_status status = each_folder(m, copy_record, sync_copies, err);
+  rs_status status = RS_OK;
+  for (size_t f = 0; f < m->folder_count && status == RS_OK; f++)
+    status = rs_ledger_take(m->ledger, m->folders[f], false, err);
   rs_status sealed = rs_journal_seal(&m->ledger->journal, &late);
   return status == RS_OK && sealed != RS_OK ? rs_fail(err, sealed, "%s", late.message) : status;
 }
@@ -243,7 +218,7 @@ static rs_status join_locked(merge *m, const rs_run_options *options, rs_run_sum
 
 static rs_status join(merge *m, const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
   rs_folder_lock lock;
-  RS_TRY(each_folder(m, note_record, join_notes, err));
+  RS_TRY(note_all(m, err));
   /* before a folder is made for what cannot be; the results may have cells that the shards need not have */
   if (!options->resume || !rs_folder_has(options->directory, RS_WORK_FOLDER "/journal"))
     RS_TRY(check_missing(m, options->partial, err));
