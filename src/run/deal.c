@@ -119,7 +119,7 @@ static rs_status take_units(deal *d, rs_err *err) {
   return RS_OK;
 }
 
-/* ---- a run ---------------------------------------------------------------------------------------------- */
+/* ---- a run ------------------------------------------------------------------------------------------------------- */
 
 /* All ranks must agree in the digest. */
 static rs_status prepare(deal *d, uint8_t digest[32], rs_err *err) {

@@ -161,6 +161,15 @@ says 'another rank has failed'
 
 start
 job 20
+rm -r many/.ropescope/rank-1/.ropescope
+if wait "$mpi"; then fail 'a journal that is gone'; fi
+says ' of 720 cells are missing that other ranks have done: many is not their folder'
+ranks 2 rows.yaml --set seeds=24 --out many || fail 'no run behind a journal that is gone'
+same whole many || fail 'other bytes behind a journal that is gone'
+rm -rf many
+
+start
+job 20
 kill -KILL "${children[1]}"
 wait "$mpi" || true
 ranks 2 rows.yaml --set seeds=24 --out many --fresh || fail '--fresh behind a lost rank'

@@ -177,6 +177,33 @@ Test(rank_folders, starved_cell__is_done_for_this_run_alone) {
   rs_experiment_free(other);
 }
 
+Test(rank_folders, last_record_of_a_cell__counts) {
+  static const rs_status statuses[] = {RS_DOMAIN, RS_UNSUPPORTED};
+  rs_experiment *experiment = experiment_of(yaml);
+  rs_ledger of_rank, ledger;
+  rs_folder_lock lock;
+  rs_cell_state state;
+  cr_assert_eq(rs_rank_folders_make("o", 2, NULL), RS_OK);
+  cr_assert_eq(rs_ledger_make(experiment, rs_kernels_get()->isa, &of_rank, NULL), RS_OK);
+  cr_assert_eq(rs_rank_folder_open(&of_rank, "o", 1, &lock, NULL), RS_OK);
+  for (size_t i = 0; i < RS_COUNT(statuses); i++) {
+    cr_assert_eq(rs_ledger_state(&of_rank, 0, &state, NULL), RS_OK);
+    state.status = statuses[i];
+    cr_assert_eq(rs_ledger_add(&of_rank, &state, NULL), RS_OK);
+    rs_cell_state_clear(experiment, &state);
+  }
+  rs_folder_lock_drop(&lock);
+  rs_ledger_close(&of_rank);
+  open_ledger(experiment, &ledger);
+  cr_assert_eq(rs_rank_folders_merge(&ledger, "o", false, NULL), RS_OK);
+  cr_expect_eq(ledger.done, 1);
+  cr_assert_eq(rs_ledger_read(&ledger, 0, &state, NULL), RS_OK);
+  cr_expect_eq(state.status, RS_UNSUPPORTED);
+  rs_cell_state_clear(experiment, &state);
+  rs_ledger_close(&ledger);
+  rs_experiment_free(experiment);
+}
+
 Test(rank_folders, folder_that_is_not_seen__is_refused) {
   rs_experiment *experiment = experiment_of(yaml);
   rs_ledger ledger;
