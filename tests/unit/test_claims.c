@@ -303,14 +303,12 @@ Test(claims, tables__of_known_numbers__are_as_they_should_read) {
   strcpy(found[0].why, "because");
   found[2].value = 12.0001;
   rs_claims_print(claims, found, &text);
-  cr_expect_not_null(strstr(rs_text_string(&text), "\n    e.csv:2: first: because\n"), "%s",
-                     rs_text_string(&text));
+  cr_expect_not_null(strstr(rs_text_string(&text), "\n    e.csv:2: first: because\n"), "%s", rs_text_string(&text));
   cr_expect_not_null(strstr(rs_text_string(&text), "\n  [1] note\n  [2] other\n  [3] 2 weights\n"));
   cr_expect_not_null(strstr(rs_text_string(&text), "             expected  reproduced  difference  verdict\n"
                                                    "first               4           3       -25 %  printed"),
                      "as wide as the longest key: %s", rs_text_string(&text));
-  cr_expect_not_null(strstr(rs_text_string(&text), "12     12.0001   < 0.001 %  derived"), "%s",
-                     rs_text_string(&text));
+  cr_expect_not_null(strstr(rs_text_string(&text), "12     12.0001   < 0.001 %  derived"), "%s", rs_text_string(&text));
   rs_text_clear(&text);
   rs_claims_free(claims);
 }

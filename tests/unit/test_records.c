@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/run/ledger.h"
 #include "../../src/run/cell.h"
+#include "../../src/run/ledger.h"
 #include "../fixtures/runs.h"
 
 TestSuite(records, .init = enter_folder, .fini = leave_folder);

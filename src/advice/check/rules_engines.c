@@ -229,7 +229,8 @@ const rs_check_row rs_rules_engines[] = {
              "docs/reference/dialects.md"),
      .in_file = find_differences, .by_engine = true},
     {RS_RULE("RS602", "engine-cannot", RS_NOTE,
-             "an engine has no way to say what the file says: a warning where --engine names it", "docs/reference/dialects.md"),
+             "an engine has no way to say what the file says: a warning where --engine names it",
+             "docs/reference/dialects.md"),
      .by_engine = true},
     {RS_RULE("RS603", "releases-differ", RS_NOTE,
              "transformers up to 4.50 left the original length unread, and 4.51 to 4.55 took the ratio of the lengths "

@@ -95,8 +95,7 @@ static int put_bias_row(const rs_encoding *encoding, size_t head, size_t query, 
 
 static int show_bias(const rs_encoding *encoding, cli_table *out) {
   double length = (double)encoding->length;
-  if (encoding->method->bias == NULL)
-    return cli_error("the method has no bias (alibi, t5, kerple and others have)");
+  if (encoding->method->bias == NULL) return cli_error("the method has no bias (alibi, t5, kerple and others have)");
   if (too_many(out, (double)encoding->heads * length * (length + 1) / 2, encoding->length)) return CLI_USAGE;
   cli_table_header(out, "head", "query", "key", "bias_nats");
   for (size_t head = 0; head < encoding->heads; head++)

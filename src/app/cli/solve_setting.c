@@ -187,9 +187,10 @@ static void put_all(const cli_options *options, const rs_turn_costs *weights, co
     rs_profile_write_choice(&ranking->profile, ranking->kind, text);
     rs_text_puts(text, "\n");
   }
-  rs_text_printf(text,
-                 "cost       %g near + %g far + %g out; needles: %g far + %g out (docs/reference/metrics.md: lookback_damage)\n",
-                 weights->near, weights->far, weights->out, rs_needle_weights.far, rs_needle_weights.out);
+  rs_text_printf(
+      text,
+      "cost       %g near + %g far + %g out; needles: %g far + %g out (docs/reference/metrics.md: lookback_damage)\n",
+      weights->near, weights->far, weights->out, rs_needle_weights.far, rs_needle_weights.out);
   put_table(options, ranking, doc, text);
   rs_text_printf(text, "evidence   %s.\n", evidence);
   if (said >= ranking->count) return;
