@@ -205,7 +205,7 @@ static const rs_method methods[] = {
      .reference = "Swin, arXiv:2103.14030, eq. 4",
      .pos = &rs_pos_identity,
      .bias = &rs_bias_relative_2d},
-    {.name = "kerple",
+    {.name = "kerple_log",
      .summary = "no rotation; a penalty by the logarithm or a power of distance, learned for each head",
      .reference = "KERPLE, arXiv:2205.09921",
      .pos = &rs_pos_identity,
@@ -251,8 +251,8 @@ static const struct {
     {"deepseek_yarn", "{name: yarn, mscale: 1, mscale_all_dim: 1, mscale_softmax: true}"},
     {"resonance_yarn", "{name: yarn, wavelengths: whole}"},
     {"axial_by_parts", "{name: axial, kept_pairs: 2, rope_theta: 10000, axis_order: hw}"},
-    {"kerple_log", "kerple"},
-    {"kerple_power", "{name: kerple, kernel: power}"},
+    {"kerple", "kerple_log"},
+    {"kerple_power", "{name: kerple_log, kernel: power}"},
 };
 
 const rs_method *rs_methods(size_t *count) {

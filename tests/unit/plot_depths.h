@@ -14,10 +14,10 @@
 #define DEPTHS_HEADER "cell,model,method,length_tokens,scale,source,seed,heads,depth,share\n"
 
 /* In the order in which pictures show them. */
-UNUSED static const char *const methods[] = {"rope",    "yarn",  "yarn of a name that is too long for its panel",
-                                             "rerope",  "alibi", "t5",
-                                             "kerple",  "fire",  "sandwich",
-                                             "learned", "zeta",  "zeta 2"};
+UNUSED static const char *const methods[] = {"rope",       "yarn",  "yarn of a name that is too long for its panel",
+                                             "rerope",     "alibi", "t5",
+                                             "kerple_log", "fire",  "sandwich",
+                                             "learned",    "zeta",  "zeta 2"};
 
 /* The colour of a share where those from `low` to `high` are shown. */
 UNUSED static uint32_t colour_of(double share, double low, double high) {

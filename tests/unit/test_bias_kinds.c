@@ -254,12 +254,12 @@ Test(kerple, given_numbers__by_hand_and_clamped) {
   static const double r1[] = {1, 2, -5}, r2[] = {1, 0.5, 0};
   static const double a[] = {2, 0.125, -5}, p[] = {0.5, 7, -1};
   rs_model model = test_model(3);
-  rs_recipe recipe = make_recipe("kerple", "");
+  rs_recipe recipe = make_recipe("kerple_log", "");
   recipe_set_list(&recipe, "r1", r1, 3);
   recipe_set_list(&recipe, "r2", r2, 3);
   rs_encoding *log_form = encode_recipe(&recipe, &model, LENGTH, NULL);
   rs_recipe_clear(&recipe);
-  recipe = make_recipe("kerple", "kernel=power");
+  recipe = make_recipe("kerple_log", "kernel=power");
   recipe_set_list(&recipe, "a", a, 3);
   recipe_set_list(&recipe, "p", p, 3);
   rs_encoding *power_form = encode_recipe(&recipe, &model, LENGTH, NULL);
@@ -293,7 +293,7 @@ Test(kerple, given_numbers__by_hand_and_clamped) {
 Test(kerple, power_one__is_alibi) {
   static const double slopes[] = {0.25, 0.0625, 0.015625}, ones[] = {1, 1, 1, 1};
   rs_model model = test_model(4);
-  rs_recipe recipe = make_recipe("kerple", "kernel=power");
+  rs_recipe recipe = make_recipe("kerple_log", "kernel=power");
   double a[4] = {slopes[0], slopes[1], slopes[2], 0.01}; /* ALiBi's fourth, 2^-8, is below the clamp */
   recipe_set_list(&recipe, "a", a, 4);
   recipe_set_list(&recipe, "p", ones, 4);

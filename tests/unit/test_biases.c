@@ -24,8 +24,8 @@ static const char *const recipes[][2] = {
     {"relative", "clip=1"},
     {"relative", "clip=100"},
     {"swin", ""},
-    {"kerple", ""},
-    {"kerple", "kernel=power"},
+    {"kerple_log", ""},
+    {"kerple_log", "kernel=power"},
     {"fire", ""},
     {"fire", "threshold=5 c=0.7 mlp_width=3"},
     {"sandwich", ""},
@@ -100,8 +100,8 @@ Test(biases, recipes__every_kind__has_one) {
  * below the threshold. */
 Test(biases, symmetric_kinds__keys_after_the_query__are_as_those_before) {
   static const char *const symmetric[][2] = {{"alibi", ""},
-                                             {"kerple", ""},
-                                             {"kerple", "kernel=power"},
+                                             {"kerple_log", ""},
+                                             {"kerple_log", "kernel=power"},
                                              {"sandwich", ""},
                                              {"fire", ""},
                                              {"alibi", "bias_form=distance"},
@@ -155,7 +155,7 @@ Test(drawn, kerple__numbers__are_uniform_in_their_ranges) {
   static const char *const kernels[] = {"log", "power"};
   rs_model model = test_model(MANY);
   for (size_t i = 0; i < 2; i++) {
-    rs_encoding *e = encode("kerple", i == 0 ? "table_seed=3" : "kernel=power table_seed=3", &model, 4);
+    rs_encoding *e = encode("kerple_log", i == 0 ? "table_seed=3" : "kernel=power table_seed=3", &model, 4);
     for (size_t column = 0; column < 2; column++) {
       const double *numbers = e->bias_table + column * MANY;
       double mean, sd, span = (column == 0) == (i == 0) ? 2 : 1, least = 9, most = 0; /* r1, r2; a, p */
@@ -195,7 +195,7 @@ Test(drawn, fire__weights__are_those_of_torch_layers) {
 
 /* The same seed gives the same numbers at any length; another seed, and another head, others. */
 Test(drawn, every_drawn_bias__depends_on_seed_and_head_alone) {
-  static const char *const methods[] = {"t5", "relative", "swin", "kerple", "fire"};
+  static const char *const methods[] = {"t5", "relative", "swin", "kerple_log", "fire"};
   rs_model model = test_model(3);
   for (size_t i = 0; i < RS_COUNT(methods); i++) {
     rs_encoding *e = encode_mixed(methods[i], "", &model, 30), *longer = encode_mixed(methods[i], "", &model, LENGTH);
@@ -232,14 +232,15 @@ Test(biases, contradictions__name_the_parameter) {
       {"swin", "table_grid=2.5,3", "table_grid", "must be whole numbers"},
       {"swin", "table_grid=1025,1024", "table_grid", "has more than 1048576 patches"},
       {"swin", "values=1,2 init_sd=1", "init_sd", "has no effect with values (leave one of them out)"},
-      {"kerple", "r1=1", "r1", "has 1 number, but 2 heads need 1 each"},
-      {"kerple", "r2=1,2,3", "r2", "has 3 numbers, but 2 heads need 1 each"},
-      {"kerple", "r1=1,1 r2=1,2 table_seed=3", "table_seed", "has no effect with r1 and r2 (leave one of them out)"},
-      {"kerple", "kernel=power a=1", "a", "has 1 number, but 2 heads need 1 each"},
-      {"kerple", "kernel=power p=1", "p", "has 1 number, but 2 heads need 1 each"},
-      {"kerple", "p=1,1", "p", "has no effect with kernel: log (leave one of them out)"},
-      {"kerple", "kernel=power r1=1,1", "r1", "has no effect with kernel: power (leave one of them out)"},
-      {"kerple", "kernel=power a=1,1 p=1,2 table_seed=3", "table_seed",
+      {"kerple_log", "r1=1", "r1", "has 1 number, but 2 heads need 1 each"},
+      {"kerple_log", "r2=1,2,3", "r2", "has 3 numbers, but 2 heads need 1 each"},
+      {"kerple_log", "r1=1,1 r2=1,2 table_seed=3", "table_seed",
+       "has no effect with r1 and r2 (leave one of them out)"},
+      {"kerple_log", "kernel=power a=1", "a", "has 1 number, but 2 heads need 1 each"},
+      {"kerple_log", "kernel=power p=1", "p", "has 1 number, but 2 heads need 1 each"},
+      {"kerple_log", "p=1,1", "p", "has no effect with kernel: log (leave one of them out)"},
+      {"kerple_log", "kernel=power r1=1,1", "r1", "has no effect with kernel: power (leave one of them out)"},
+      {"kerple_log", "kernel=power a=1,1 p=1,2 table_seed=3", "table_seed",
        "has no effect with a and p (leave one of them out)"},
       {"fire", "mlp_width=2 weights=1,2", "weights", "has 2 numbers, but w1, b1 (2 each), w2 (2 x 2) and b2 are 10"},
       {"fire", "mlp_width=1 weights=1,2,3,4,5,6 table_seed=0", "table_seed",
@@ -272,8 +273,8 @@ Test(biases, edges_that_are_allowed__pass) {
   static const char *const cases[][2] = {{"t5", "num_buckets=2 max_distance=2"},
                                          {"t5", "num_buckets=4 max_distance=2 bidirectional=true"},
                                          {"t5", "num_buckets=2 max_distance=2 values=1,2,3,4"},
-                                         {"kerple", "r1=1,1 table_seed=3"}, /* r2 is drawn */
-                                         {"kerple", "kernel=power p=1,1 table_seed=3"},
+                                         {"kerple_log", "r1=1,1 table_seed=3"}, /* r2 is drawn */
+                                         {"kerple_log", "kernel=power p=1,1 table_seed=3"},
                                          {"fire", "mlp_width=1 weights=1,2,3,4,5,6"},
                                          {"rope", "logit_scale=llama4 logit_scale_factor=1 logit_scale_length=4"},
                                          {"rope", "logit_scale=ministral logit_scale_factor=0 logit_scale_length=1"},

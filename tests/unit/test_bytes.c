@@ -45,7 +45,7 @@ Test(bytes, encodings__tell_what_they_hold) {
       {"relative", "clip=7"},
       {"swin", ""},
       {"swin", "table_grid=3,7"},
-      {"kerple", ""},
+      {"kerple_log", ""},
       {"fire", "mlp_width=9"},
       {"sandwich", ""},
       {"sinusoidal", ""},

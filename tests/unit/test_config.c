@@ -277,7 +277,7 @@ static const char *const trips[] = {
     "logit_scale_factor: 0.2, logit_scale_length: 8}}\nmethods: [rope, {name: rope, label: s, logit_scale: "
     "ssmax}]\nmask: cross\n",
     "model: {head_dim: 8, heads: 1, train_length: 16}\nmethods: [{name: alibi, slope_factor: inv_sqrt_dim, bias_form: "
-    "end}, {name: kerple, r1: [0.5], r2: [2]}, {name: relative, clip: 1, values: [0.5, -1, 1e-3]}]\n",
+    "end}, {name: kerple_log, r1: [0.5], r2: [2]}, {name: relative, clip: 1, values: [0.5, -1, 1e-3]}]\n",
     "model: gpt2\nmethods: [learned, sinusoidal, {name: learned, label: t, table_seed: 9}]\n",
 };
 

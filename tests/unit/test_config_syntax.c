@@ -181,7 +181,7 @@ static const wrong unknown_names[] = {
     {LLAMA "methods: dynamic_yarn\n",
      "t.yaml:2:10: methods = dynamic_yarn: is no method (did you mean {name: yarn, scale: dynamic}?)"},
     {LLAMA "methods: [kerple_power]\n",
-     "t.yaml:2:11: methods[0] = kerple_power: is no method (did you mean {name: kerple, kernel: power}?)"},
+     "t.yaml:2:11: methods[0] = kerple_power: is no method (did you mean {name: kerple_log, kernel: power}?)"},
     {LLAMA "methods: yarn2\n", "t.yaml:2:10: methods = yarn2: is no method (did you mean yarn?)"},
     {LLAMA "methods: [quantum]\n",
      "t.yaml:2:11: methods[0] = quantum: is no method (ropescope list methods shows them)"},

@@ -228,7 +228,7 @@ Test(contexts, pass_back__recipe_learns_what_the_model_has_not__is_an_error) {
   } wrong[] = {
       {"rope", "", "t5", "", "t5 learns bias.table, for which the model, made for rope, has no weights"},
       {"t5", "logit_scale=ssmax", "rope", "logit_scale=ssmax", "rope learns logit_scale, for which"},
-      {"kerple", "", "fire", "", "fire learns bias."},
+      {"kerple_log", "", "fire", "", "fire learns bias."},
       {"axial", "", "rope_mixed", "", "rope_mixed learns freq.x, for which"},
       {"rope_mixed", "", "rope_mixed", "learned=false", NULL},
       {"t5", "", "nope", "", NULL},

@@ -64,7 +64,7 @@ static const char *const method_texts[][2] = {
            "table_seed=0 " COMMON},
     {"relative", "clip=16 " TABLE COMMON},
     {"swin", "table_grid=own resize=bicubic " TABLE COMMON},
-    {"kerple", "kernel=log r1=none r2=none a=none p=none table_seed=0 " COMMON},
+    {"kerple_log", "kernel=log r1=none r2=none a=none p=none table_seed=0 " COMMON},
     {"fire", "c=0.1 threshold=512 mlp_width=32 weights=none table_seed=0 " COMMON},
     {"sandwich", "sandwich_dim=128 " COMMON},
     {"sinusoidal", "embedding_layout=interleaved embedding_offset=none " COMMON},

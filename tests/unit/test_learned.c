@@ -19,8 +19,8 @@ static const learner learners[] = {
     {"swin", "table_grid=2,6", "bias.table 33x3"},
     {"swin", "table_grid=4,3 resize=bicubic_align", "bias.table 35x3"},
     {"swin", "table_grid=5,4 resize=none", "bias.table 63x3"},
-    {"kerple", "", "bias.r1 1x3 bias.r2 1x3"},
-    {"kerple", "kernel=power", "bias.a 1x3 bias.p 1x3"},
+    {"kerple_log", "", "bias.r1 1x3 bias.r2 1x3"},
+    {"kerple_log", "kernel=power", "bias.a 1x3 bias.p 1x3"},
     {"fire", "mlp_width=5 threshold=11 logit_scale=ssmax",
      "bias.w1 5x1 bias.b1 1x5 bias.w2 3x5 bias.b2 1x3 bias.c 1x1 bias.threshold_factor 1x1 logit_scale 1x3"},
     {"learned", "", "embed.table 64x24"},
@@ -40,7 +40,7 @@ static const learner learners[] = {
 static rs_recipe recipe_of(const learner *l) {
   static rs_method both;
   if (strcmp(l->method, "both") != 0) return make_recipe(l->method, l->settings);
-  both = *rs_method_find("kerple");
+  both = *rs_method_find("kerple_log");
   both.embed = rs_method_find("learned")->embed;
   rs_recipe recipe;
   cr_assert_eq(rs_recipe_init(&recipe, &both, NULL), RS_OK);
@@ -226,8 +226,8 @@ Test(learned, set__is_as_if_given) {
                {{"relative", "clip=4", ""}, {"values"}, 1},
                {{"swin", "", ""}, {"values"}, 1},
                {{"swin", "table_grid=2,6", ""}, {"values"}, 1},
-               {{"kerple", "", ""}, {"r1", "r2"}, 1},
-               {{"kerple", "kernel=power", ""}, {"a", "p"}, 1},
+               {{"kerple_log", "", ""}, {"r1", "r2"}, 1},
+               {{"kerple_log", "kernel=power", ""}, {"a", "p"}, 1},
                {{"fire", "mlp_width=5 threshold=11", ""}, {"weights"}, 4},
                {{"learned", "", ""}, {"table"}, 1},
                {{"learned_2d", "table_grid=3,5", ""}, {"table"}, 1},

@@ -109,7 +109,7 @@ Test(undefined, no_rows__sampled_scalars__are_nan_and_curves_empty) {
 
 /* Where no pair turns, what tables alone say of turns is empty: a 0 or 1 would read as best. */
 Test(undefined, no_pair_turns__metrics_of_tables_with_a_better_side__are_nan) {
-  static const char *const methods[] = {"nope", "alibi", "t5", "sandwich", "kerple"};
+  static const char *const methods[] = {"nope", "alibi", "t5", "sandwich", "kerple_log"};
   size_t count;
   const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
   rs_model model = model_of(4, 16);

@@ -102,7 +102,7 @@ Test(trainer, loss__falls_to_nothing) {
 }
 
 Test(trainer, threads__give_the_same_bits) {
-  static const char *const methods[] = {"rope", "t5", "kerple", "random_rope"};
+  static const char *const methods[] = {"rope", "t5", "kerple_log", "random_rope"};
   for (size_t i = 0; i < RS_COUNT(methods); i++) {
     small_model m;
     small_model_fill(&m, RS_DECODER);

@@ -171,8 +171,8 @@ Test(transformer, activations_and_outputs__have_right_gradients) {
 }
 
 Test(transformer, learned_recipes__have_right_gradients) {
-  static const char *const methods[][2] = {{"t5", ""},   {"kerple", ""},  {"kerple", "kernel=power"},
-                                           {"fire", ""}, {"learned", ""}, {"learned", ""}};
+  static const char *const methods[][2] = {{"t5", ""},   {"kerple_log", ""}, {"kerple_log", "kernel=power"},
+                                           {"fire", ""}, {"learned", ""},    {"learned", ""}};
   for (size_t i = 0; i < RS_COUNT(methods); i++) {
     bool both = i + 1 == RS_COUNT(methods); /* the encoder's rows are of the same table */
     small_model m;

@@ -61,7 +61,6 @@ static const struct {
     {"t5", LOOK(BROWN, 3)},
     {"relative", LOOK(BLUE, 3)},
     {"swin", LOOK(ORANGE, 3)},
-    {"kerple", LOOK(VIOLET, 2)},
     {"kerple_log", LOOK(VIOLET, 2)},
     {"kerple_power", LOOK(INDIGO, 1)},
     {"fire", LOOK(MAGENTA, 2)},
