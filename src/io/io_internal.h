@@ -43,8 +43,6 @@ rs_status rs_sink_put(const rs_sink *sink, const void *data, size_t length);
 typedef rs_status (*rs_filler)(const rs_sink *sink, const void *content);
 rs_status rs_file_fill(const char *path, rs_filler fill, const void *content, rs_err *err);
 
-/* The sum of what went into the context (nettle's), as hexadecimal digits; it begins anew. */
-struct sha256_ctx;
 /* ---- folder tree ----------------------------------------------------------------------------------------------- */
 
 /* Trees of files that are linked, moved and removed when a folder changes. */
