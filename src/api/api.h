@@ -152,4 +152,7 @@ typedef struct rs_api_observed {
 /* Everything but what metrics come to. RS_INPUT, RS_DOMAIN, RS_UNSUPPORTED, RS_MEMORY. */
 rs_status rs_api_observe(rs_api_observed *observed, ropescope_statistics *statistics, rs_err *err);
 
+/* Writes all files of results into a folder that is there. RS_IO, RS_MEMORY. */
+rs_status rs_api_results_write(const ropescope_results *results, const char *directory, rs_err *err);
+
 #endif

@@ -1,9 +1,8 @@
 /* Sweeps, which are run into a folder of the caller's or into one that lasts as long as the call, what results folders
- * hold, read whole, and pictures of it. */
+ * hold, read whole. */
 #include "api.h"
 
 #include "io/io.h"
-#include "pages/pages.h"
 #include "run/run.h"
 
 #include <dirent.h>
@@ -246,13 +245,9 @@ ropescope_status ropescope_run(const ropescope_library *library, const char *tex
   return rs_api_end(status, error, &err, &problems);
 }
 
-/* ---- pictures ---------------------------------------------------------------------------------------------------- */
+/* ---- files of pictures ------------------------------------------------------------------------------------------- */
 
-struct ropescope_pictures {
-  rs_plot_views views;
-};
-
-static rs_status write_files(const ropescope_results *results, const char *directory, rs_err *err) {
+rs_status rs_api_results_write(const ropescope_results *results, const char *directory, rs_err *err) {
   for (size_t i = 0; i < results->count; i++) {
     char *path = rs_path_join(directory, results->files[i].name, err);
     rs_status status =
@@ -261,35 +256,4 @@ static rs_status write_files(const ropescope_results *results, const char *direc
     if (status != RS_OK) return status;
   }
   return RS_OK;
-}
-
-static rs_status draw(const ropescope_results *results, ropescope_pictures *pictures, rs_err *err) {
-  char *scratch;
-  rs_plot_report report = {0};
-  RS_TRY(rs_scratch_make(&scratch, err));
-  rs_status status = write_files(results, scratch, err);
-  if (status == RS_OK) status = rs_plot_views_read(scratch, true, &pictures->views, &report, err);
-  rs_plot_report_clear(&report);
-  rs_scratch_remove(scratch);
-  return status;
-}
-
-ropescope_status ropescope_plot(const ropescope_results *results, ropescope_pictures **pictures,
-                                ropescope_error **error) {
-  rs_err err = {0};
-  *pictures = rs_alloc(1, sizeof **pictures, &err);
-  rs_status status = *pictures != NULL ? draw(results, *pictures, &err) : RS_MEMORY;
-  return RS_API_END(status, pictures, ropescope_pictures_free, error, &err, NULL);
-}
-
-void ropescope_pictures_free(ropescope_pictures *pictures) {
-  if (pictures == NULL) return;
-  rs_plot_views_clear(&pictures->views);
-  free(pictures);
-}
-
-RS_API_AT(const char *, ropescope_pictures_name, pictures, pictures->views.count, pictures->views.items[index].name);
-
-const char *ropescope_pictures_svg(const ropescope_pictures *pictures, size_t index) {
-  return index < pictures->views.count ? pictures->views.items[index].svg : NULL;
 }

@@ -79,4 +79,31 @@ rs_status rs_plot_strip_draw(const rs_plot_heat *heat, rs_plot_picture *picture,
 rs_status rs_plot_draw(rs_plot_measure *measure, const rs_plot_item *item, const rs_plot_style *styles,
                        rs_plot_picture *picture, rs_json *numbers, rs_err *err);
 
+/* ---- plotter ----------------------------------------------------------------------------------------------------- */
+
+/* One folder while its pictures are drawn. */
+typedef struct rs_plotter {
+  const char *directory;
+  rs_plot_options options;
+  rs_plot_data data;
+  rs_plot_style *styles; /* of the data's methods */
+  rs_plot_list list;
+  rs_plot_measure measure;
+  rs_plot_picture picture; /* and its text, a file of it, and where that goes: */
+  rs_text text, bytes;
+  char *folder, *path; /* DIRECTORY/plots, and a file in it. Owned. */
+  bool folder_there;   /* it has been made */
+  rs_plot_report *report;
+  rs_err *err;
+} rs_plotter;
+
+/* Reads the folder and lists its pictures, curves at `length`. */
+rs_status rs_plotter_read(rs_plotter *p, double length);
+
+/* Draws one picture as SVG, or writes its members into the object that `numbers` is at. */
+rs_status rs_plotter_draw(rs_plotter *p, const rs_plot_item *item, rs_json *numbers);
+
+/* Releases all of it; returns `status`. */
+rs_status rs_plotter_finish(rs_plotter *p, rs_status status);
+
 #endif

@@ -1,25 +1,10 @@
 /* plot.c: all pictures of a folder. Its files are read and checked, the pictures listed and chosen, and only then
- * drawn: into files, or as views for pages. */
+ * drawn: as views for pages, or into files (files.c). */
 #include "forms.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-typedef struct plotter {
-  const char *directory;
-  rs_plot_options options;
-  rs_plot_data data;
-  rs_plot_style *styles; /* of the data's methods */
-  rs_plot_list list;
-  rs_plot_measure measure;
-  rs_plot_picture picture; /* and its text, a file of it, and where that goes: */
-  rs_text text, bytes;
-  char *folder, *path; /* DIRECTORY/plots, and a file in it. Owned. */
-  bool folder_there;   /* it has been made */
-  rs_plot_report *report;
-  rs_err *err;
-} plotter;
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
@@ -50,7 +35,7 @@ static void list_lengths(const rs_plot_file *file, rs_text *out) {
 }
 
 /* A length that no curve has is a slip of the user's. */
-static rs_status check_length(const plotter *p) {
+static rs_status check_length(const rs_plotter *p) {
   rs_text lengths = {0};
   bool curves = false, found = p->options.length == 0;
   for (size_t i = 0; i < p->data.count && !found; i++) {
@@ -68,8 +53,7 @@ static rs_status check_length(const plotter *p) {
   return status;
 }
 
-/* Reads the folder and lists its pictures, curves at `length`. */
-static rs_status read_folder(plotter *p, double length) {
+rs_status rs_plotter_read(rs_plotter *p, double length) {
   rs_plot_data *data = &p->data;
   RS_TRY(rs_plot_manifest_read(p->directory, data, p->err));
   for (size_t i = 0; i < data->count; i++) {
@@ -85,8 +69,7 @@ static rs_status read_folder(plotter *p, double length) {
   return rs_plot_list_read(data, length, &p->list, p->report, p->err);
 }
 
-/* Draws one picture as SVG, or writes its members into the object that `numbers` is at. */
-static rs_status draw_item(plotter *p, const rs_plot_item *item, rs_json *numbers) {
+rs_status rs_plotter_draw(rs_plotter *p, const rs_plot_item *item, rs_json *numbers) {
   rs_plot_picture_clear(&p->picture);
   RS_TRY(rs_plot_measure_read(&p->data, item->file, item->column, &p->measure, p->err));
   RS_TRY(rs_plot_draw(&p->measure, item, p->styles, numbers == NULL ? &p->picture : NULL, numbers, p->err));
@@ -94,7 +77,7 @@ static rs_status draw_item(plotter *p, const rs_plot_item *item, rs_json *number
   return rs_text_check(&p->text, p->err);
 }
 
-static rs_status finish(plotter *p, rs_status status) {
+rs_status rs_plotter_finish(rs_plotter *p, rs_status status) {
   rs_plot_measure_clear(&p->measure);
   rs_plot_picture_clear(&p->picture);
   rs_text_clear(&p->text);
@@ -104,68 +87,6 @@ static rs_status finish(plotter *p, rs_status status) {
   free(p->folder);
   free(p->path);
   return status;
-}
-
-/* ---- files ------------------------------------------------------------------------------------------------------- */
-
-static rs_status write_file(plotter *p, const rs_text *bytes) {
-  if (!p->folder_there) RS_TRY(rs_make_directories(p->folder, p->err));
-  p->folder_there = true;
-  RS_TRY(rs_file_write(p->path, bytes->data, bytes->length, p->err));
-  return rs_plot_report_add(p->report, p->path, p->err);
-}
-
-/* One file of the picture. */
-static rs_status write_format(plotter *p, rs_plot_format format, const char *name) {
-  rs_text_clear(&p->bytes);
-  rs_text_printf(&p->bytes, "%s.%s", name, rs_plot_format_name(format));
-  RS_TRY(rs_text_check(&p->bytes, p->err));
-  free(p->path);
-  p->path = rs_path_join(p->folder, p->bytes.data, p->err);
-  if (p->path == NULL) return RS_MEMORY;
-  if (format == RS_PLOT_SVG) return write_file(p, &p->text);
-  p->bytes.length = 0;
-  RS_TRY(rs_plot_render(&p->text, p->picture.width, p->picture.height, format, &p->bytes, p->err));
-  RS_TRY(rs_text_check(&p->bytes, p->err));
-  return write_file(p, &p->bytes);
-}
-
-static rs_status draw_folder(plotter *p) {
-  if ((p->options.formats & ~(unsigned)RS_PLOT_SVG) != 0) RS_TRY(rs_plot_render_check(p->err));
-  p->folder = rs_path_join(p->directory, "plots", p->err);
-  if (p->folder == NULL) return RS_MEMORY;
-  RS_TRY(read_folder(p, (double)p->options.length));
-  if (p->list.count == 0)
-    return rs_fail(p->err, RS_INPUT, "%s: nothing to draw: no file that manifest.json lists has a value", p->directory);
-  RS_TRY(rs_plot_list_filter(&p->list, &p->options, p->report, p->err));
-  for (size_t i = 0; i < p->list.count; i++) {
-    rs_text_clear(&p->text);
-    RS_TRY(draw_item(p, &p->list.items[i], NULL));
-    for (unsigned format = 1; format <= RS_PLOT_FORMATS; format <<= 1)
-      if ((p->options.formats & format) != 0) RS_TRY(write_format(p, (rs_plot_format)format, p->list.items[i].name));
-  }
-  return rs_plot_drawn_update(p->folder, &p->data, p->report, p->err);
-}
-
-rs_status rs_plot_results(const char *directory, const rs_plot_options *options, rs_plot_report *report, rs_err *err) {
-  plotter p = {.directory = directory, .report = report, .err = err};
-  if (options != NULL) p.options = *options;
-  if (p.options.formats == 0) p.options.formats = RS_PLOT_SVG;
-  return finish(&p, draw_folder(&p));
-}
-
-static rs_status remove_stale(plotter *p) {
-  p->folder = rs_path_join(p->directory, "plots", p->err);
-  p->path = p->folder != NULL ? rs_path_join(p->folder, ".drawn", p->err) : NULL;
-  if (p->path == NULL) return RS_MEMORY;
-  if (access(p->path, F_OK) != 0) return RS_OK;
-  RS_TRY(rs_plot_manifest_read(p->directory, &p->data, p->err));
-  return rs_plot_drawn_update(p->folder, &p->data, p->report, p->err);
-}
-
-rs_status rs_plot_remove_stale(const char *directory, rs_plot_report *report, rs_err *err) {
-  plotter p = {.directory = directory, .report = report, .err = err};
-  return finish(&p, remove_stale(&p));
 }
 
 /* ---- views ------------------------------------------------------------------------------------------------------- */
@@ -194,13 +115,13 @@ static void write_item(const rs_plot_list *list, size_t index, rs_json *json) {
   rs_json_number(json, "length", item->choice.length > 0 ? item->choice.length : NAN);
 }
 
-static rs_status make_view(plotter *p, size_t index, bool still, rs_plot_views *views) {
+static rs_status make_view(rs_plotter *p, size_t index, bool still, rs_plot_views *views) {
   const rs_plot_item *item = &p->list.items[index];
   rs_json json = {.text = &p->text};
   rs_text_clear(&p->text);
   if (!still) rs_json_object(&json, NULL);
   if (!still) write_item(&p->list, index, &json);
-  RS_TRY(draw_item(p, item, still ? NULL : &json));
+  RS_TRY(rs_plotter_draw(p, item, still ? NULL : &json));
   if (!still) rs_json_end(&json);
   RS_TRY(RS_GROW(views->items, &views->capacity, views->count + 1, p->err));
   rs_plot_view *view = &views->items[views->count++];
@@ -210,8 +131,8 @@ static rs_status make_view(plotter *p, size_t index, bool still, rs_plot_views *
   return rs_arena_check(&views->memory, p->err);
 }
 
-static rs_status make_views(plotter *p, bool still, rs_plot_views *views) {
-  RS_TRY(read_folder(p, still ? 0 : RS_PLOT_EVERY_LENGTH));
+static rs_status make_views(rs_plotter *p, bool still, rs_plot_views *views) {
+  RS_TRY(rs_plotter_read(p, still ? 0 : RS_PLOT_EVERY_LENGTH));
   for (size_t i = 0; i < p->list.count; i++)
     if (says_something(&p->list, i)) RS_TRY(make_view(p, i, still, views));
   return RS_OK;
@@ -219,8 +140,8 @@ static rs_status make_views(plotter *p, bool still, rs_plot_views *views) {
 
 rs_status rs_plot_views_read(const char *directory, bool still, rs_plot_views *views, rs_plot_report *report,
                              rs_err *err) {
-  plotter p = {.directory = directory, .report = report, .err = err};
-  return finish(&p, make_views(&p, still, views));
+  rs_plotter p = {.directory = directory, .report = report, .err = err};
+  return rs_plotter_finish(&p, make_views(&p, still, views));
 }
 
 void rs_plot_views_clear(rs_plot_views *views) {
