@@ -175,7 +175,7 @@ def test_pictures_are_svg(results, tmp_path):
 
 
 def test_a_singular_fit_is_a_row_that_says_so():
-    """Pairs that hardly turn: their sine is nothing, and GSL says so in a status; its handler would abort."""
+    """Pairs that hardly turn, whose sines are nothing: what GSL solves is not finite, and its handler, which would abort, is off."""
     still = {"head_dim": 64, "heads": 1, "rope_theta": 1e300, "train_length": 64}
     fit = {"name": "calibration", "ridge": 0}
     frame = rs.run({"model": still, "methods": ["rope"], "lengths": [128], "metrics": [fit]}).frame("summary")

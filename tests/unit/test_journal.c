@@ -252,8 +252,7 @@ Test(journal, add__fails__the_journal_is_as_before) {
   leave();
 }
 
-/* ---- when records are on the disk ----------------------------------------------------------------------------------
- */
+/* ---- when records are on the disk -------------------------------------------------------------------------------- */
 
 /* A cell that took long is on the disk when it is added; hundreds that did not share a call. */
 Test(journal, add__syncs_take_a_fiftieth_of_the_time) {
@@ -280,8 +279,7 @@ Test(journal, add__syncs_take_a_fiftieth_of_the_time) {
   leave();
 }
 
-/* ---- compaction ----------------------------------------------------------------------------------------------------
- */
+/* ---- compaction -------------------------------------------------------------------------------------------------- */
 
 /* The odd ones. */
 static bool is_odd(const void *context, const rs_cell_key *key, uint64_t offset) {
