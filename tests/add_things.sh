@@ -3,7 +3,7 @@
 # builds, and sees that the program has what was added and computes it. The page marks what goes where:
 #
 #   <!-- file: src/encoding/kinds/freq_slowed.c -->              the next block is this new file
-#   <!-- line: src/encoding/kinds.c after: &rs_freq_linear -->   the next block goes behind the line that holds this
+#   <!-- line: src/encoding/method.c after: methods[] -->         the next block goes behind the line that holds this
 #
 # add_things.sh [FOLDER]: the copy is FOLDER (kept, and used again) or a temporary one
 set -euo pipefail

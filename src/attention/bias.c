@@ -52,8 +52,7 @@ rs_status rs_bias_table_load(rs_bias_table *bias, const rs_attention_job *job, c
   return RS_OK;
 }
 
-/* ---- biases that are no function of distance -----------------------------------------------------------------------
- */
+/* ---- biases that are no function of distance --------------------------------------------------------------------- */
 
 /* Each lane's row is made as the encoding has it, in double, turned into what the kernel adds, and then turned over
  * with the others: a row at a time, encodings need little for a number; key by key they would begin anew for each. */

@@ -140,8 +140,7 @@ void rs_tile_finish_rows(const rs_loaded_job *loaded, rs_tile *tile, rs_row *row
   for (size_t lane = 0; lane < tile->count; lane++) fill_row(loaded, tile, lane, &rows[lane]);
 }
 
-/* ---- shares --------------------------------------------------------------------------------------------------------
- */
+/* ---- shares ------------------------------------------------------------------------------------------------------ */
 
 /* Shares of a row's weight that no walk over panels can tell: those of parts of the context and of the largest keys.
  * When the log-sum-exp is known, each logit is a weight by itself. */

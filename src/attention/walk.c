@@ -143,8 +143,7 @@ void rs_tile_join(const rs_loaded_job *loaded, rs_tile *into, const rs_tile *fro
   }
 }
 
-/* ---- what may be left out ------------------------------------------------------------------------------------------
- */
+/* ---- what may be left out ---------------------------------------------------------------------------------------- */
 
 /* Whether any keys of the job may be left out. */
 static bool may_skip(const rs_loaded_job *loaded) {

@@ -106,8 +106,7 @@ const char *rs_recipe_scale_name(const rs_recipe *recipe, bool *given) {
   return rs_settings_find(&recipe->settings, "factor") >= 0 ? "factor" : NULL;
 }
 
-/* ---- checks --------------------------------------------------------------------------------------------------------
- */
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 /* What parameters of a recipe contradict each other, or the model. */
 
@@ -208,8 +207,7 @@ rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err
   return status;
 }
 
-/* ---- layers --------------------------------------------------------------------------------------------------------
- */
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
 
 /* Recipes that each layer of a model has for itself: what their stages learn or draw is the layer's own. */
 
@@ -256,8 +254,7 @@ rs_status rs_recipes_with(const rs_recipe *recipes, size_t count, rs_recipe *cha
   return RS_OK;
 }
 
-/* ---- models --------------------------------------------------------------------------------------------------------
- */
+/* ---- models ------------------------------------------------------------------------------------------------------ */
 
 /* Models own the recipe they publish. */
 

@@ -58,8 +58,7 @@ size_t rs_bias_table_size(const rs_bias_kind *kind, const rs_stage_in *in) {
   return kind->table_size != NULL ? kind->table_size(in) : in->heads;
 }
 
-/* ---- logit scales --------------------------------------------------------------------------------------------------
- */
+/* ---- logit scales ------------------------------------------------------------------------------------------------ */
 
 /* What logit scales share: their two numbers. */
 
@@ -79,8 +78,7 @@ rs_status rs_lscale_log_length(const rs_stage_in *in, const char *kind, double *
                  params->logit_scale_length != RS_NO_COUNT ? "logit_scale_length" : "train_length");
 }
 
-/* ---- kinds ---------------------------------------------------------------------------------------------------------
- */
+/* ---- kinds ------------------------------------------------------------------------------------------------------- */
 
 /* The tables of kinds, one per stage, from the lists of kind_list.h. */
 

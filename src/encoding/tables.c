@@ -83,8 +83,7 @@ void rs_learned_table_draw(const rs_learned_table *learned, rs_purpose purpose, 
   }
 }
 
-/* ---- biases --------------------------------------------------------------------------------------------------------
- */
+/* ---- biases ------------------------------------------------------------------------------------------------------ */
 
 /* What biases with learned numbers share. There are no trained weights here: numbers are given, or drawn as the
  * published code initialises them. */

@@ -207,8 +207,7 @@ double rs_encoding_reach(const rs_encoding *encoding, size_t axis) {
   return encoding->views > 1 ? reach_of_views(encoding, axis) : reach_of_axis(encoding, axis);
 }
 
-/* ---- tables of turns -----------------------------------------------------------------------------------------------
- */
+/* ---- tables of turns --------------------------------------------------------------------------------------------- */
 
 /* Tables of turns: the cosines and sines of whole runs of tokens, for loops that turn many rows by them.
  *
@@ -329,8 +328,7 @@ void rs_encoding_turns(const rs_encoding *encoding, rs_side side, size_t view, s
   if (gains != NULL) multiply(cosine, sine, (end - begin) * pairs, gains + begin * pairs, 1);
 }
 
-/* ---- waves ---------------------------------------------------------------------------------------------------------
- */
+/* ---- waves ------------------------------------------------------------------------------------------------------- */
 
 /* Where the positional kernel depends on the distance alone, it is a sum of waves over the integers, which has a kernel
  * of its own (kernel/kernel.h). Everything else is read pair by pair (turn.c). */

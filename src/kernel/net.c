@@ -105,8 +105,7 @@ static void norm_back(const rs_norm_call *call, const void *dy, size_t dy_step, 
   }
 }
 
-/* ---- curves --------------------------------------------------------------------------------------------------------
- */
+/* ---- curves ------------------------------------------------------------------------------------------------------ */
 
 /* What feed-forward layers do between their matrices, number by number. Values err by at most 3 roundings of 1 + |x|,
  * slopes by 5 of 1 (relu2's by 1 of itself); a number that is none stays none. */
@@ -242,8 +241,7 @@ static void curve_back(const rs_curve_call *call, const void *dy, size_t dy_step
   }
 }
 
-/* ---- updates -------------------------------------------------------------------------------------------------------
- */
+/* ---- updates ----------------------------------------------------------------------------------------------------- */
 
 static void add(const void *x, size_t count, void *into) {
   const real *from = x;
@@ -286,8 +284,7 @@ static void adam(const rs_adam *adam, const void *gradient, size_t count, void *
   }
 }
 
-/* ---- the table -----------------------------------------------------------------------------------------------------
- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 extern const rs_net_kernel RS_OF_REAL(rs_net);
 const rs_net_kernel RS_OF_REAL(rs_net) = {

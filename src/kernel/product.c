@@ -49,8 +49,7 @@ void NET(turn_over)(const void *x, size_t step, size_t rows, size_t columns, voi
     }
 }
 
-/* ---- numbers of files ----------------------------------------------------------------------------------------------
- */
+/* ---- numbers of files -------------------------------------------------------------------------------------------- */
 
 /* As numbers that are computed with. The loops are such as compilers make vectors of. */
 
@@ -115,8 +114,7 @@ void NET(widen)(const void *numbers, rs_format format, size_t step, size_t count
   }
 }
 
-/* ---- products ------------------------------------------------------------------------------------------------------
- */
+/* ---- products ---------------------------------------------------------------------------------------------------- */
 
 /* ROWS x VECTORS sums, VECTORS vectors of b and a broadcast number fill the registers (32 on v4 and neon, else 16), and
  * are enough chains to hide the latency of a multiply-add. */
@@ -353,8 +351,7 @@ void NET(panels)(const void *x, size_t depth, size_t columns, void *out) {
   }
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------------------------
- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 /* Carried from one place to another, turned and scaled on the way. */
 

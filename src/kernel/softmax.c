@@ -61,8 +61,7 @@ RS_INLINE void clear_unseen(real *x, span seen) {
   clear(x, (seen.end + WIDTH - 1) / WIDTH * WIDTH, seen.columns);
 }
 
-/* ---- softmax -------------------------------------------------------------------------------------------------------
- */
+/* ---- softmax ----------------------------------------------------------------------------------------------------- */
 
 /* Tiles of logits: online on the way forward, from the row's level (its log-sum-exp) on the way back. A weight errs by
  * power_of_e's error and that of its exponent's difference; a sum besides by a rounding for each WIDTH-th column and
@@ -156,8 +155,7 @@ void NET(cap_rows)(double cap, size_t rows, size_t columns, void *x, size_t step
     }
 }
 
-/* ---- cross-entropy -------------------------------------------------------------------------------------------------
- */
+/* ---- cross-entropy ----------------------------------------------------------------------------------------------- */
 
 /* Logits of which one `real` sums the powers; sums of so many are added in double. */
 enum { SECTION = 1024 };

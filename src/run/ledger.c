@@ -281,8 +281,7 @@ static rs_status make_keys(rs_ledger *ledger, rs_err *err) {
   return status;
 }
 
-/* ---- finding keys --------------------------------------------------------------------------------------------------
- */
+/* ---- finding keys ------------------------------------------------------------------------------------------------ */
 
 static int compare_keys(const void *a, const void *b, void *context) {
   const rs_cell_key *keys = context;

@@ -240,8 +240,7 @@ static rs_status end_files(rs_output *output, rs_err *err) {
   return status;
 }
 
-/* ---- what stands in a folder --------------------------------------------------------------------------------------
- */
+/* ---- what stands in a folder ------------------------------------------------------------------------------------- */
 
 /* Whether the file begins as every CSV file of a run does: then it is a result, committed without its manifest. */
 static bool is_result(const char *path) {

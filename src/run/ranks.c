@@ -1,5 +1,5 @@
-/* Processes of MPI: how they find each other, and what they hand on. That is little: three sums that all add to, among
- * them the number of the next unit (deal.c), codes, and a few bytes of rank 0. */
+/* Ranks: all that the program asks of MPI. Ranks share three sums, one of which is the number of the next unit
+ * (deal.c); they compare status codes, and rank 0 sends the others a few bytes. */
 #include "work.h"
 
 #include <math.h>

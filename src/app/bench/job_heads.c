@@ -141,7 +141,7 @@ static const rs_bench_job last_queries[] = {
 const rs_bench_family rs_bench_last_queries =
     HEAD_FAMILY("last_queries", rs_bench_head_create, .jobs = last_queries, .job_count = RS_COUNT(last_queries));
 
-/* ---- biases: a function of distance is read from a table, others block by block (attention/bias_block.c) --------- */
+/* ---- biases: a function of distance is read from a table, others block by block (attention/bias.c) --------------- */
 
 enum { PLAIN, BY_DISTANCE, BLOOM, FIRE, SWIN };
 

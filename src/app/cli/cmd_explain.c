@@ -290,8 +290,7 @@ static void add_all(rs_doc *doc, const subject *s, const cli_options *options) {
   }
 }
 
-/* ---- layers that turn nothing: biases by distance, tables of vectors, or no positions at all ----------------------
- */
+/* ---- layers that turn nothing: biases by distance, tables of vectors, or no positions at all --------------------- */
 
 /* What comes of a length. */
 typedef struct spoken_length {

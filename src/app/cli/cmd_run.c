@@ -298,8 +298,7 @@ int cmd_run(const cli_options *options) {
   return code;
 }
 
-/* ---- merge: shards into the results of the whole ------------------------------------------------------------------
- */
+/* ---- merge: shards into the results of the whole ----------------------------------------------------------------- */
 
 static int merge_into(const cli_options *options, const rs_experiment *experiment, const char *directory) {
   rs_run_summary summary;

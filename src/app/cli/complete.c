@@ -85,10 +85,17 @@ static void put_installed(completion *c, const char *folder, const char *end) {
   free(path);
 }
 
+/* Experiments of all groups. */
 static void put_experiments(completion *c) {
-  static const char *const groups[] = {"experiments/extrapolation", "experiments/bounds", "experiments/vision",
-                                       "experiments/formulas"};
-  for (size_t i = 0; i < RS_COUNT(groups); i++) put_installed(c, groups[i], "");
+  char *root = NULL;
+  DIR *groups = rs_data_find("experiments", &root, NULL) == RS_OK && root != NULL ? opendir(root) : NULL;
+  for (struct dirent *group; groups != NULL && (group = readdir(groups)) != NULL;) {
+    char *path = strchr(group->d_name, '.') == NULL ? rs_path_join(root, group->d_name, NULL) : NULL;
+    put_entries(c, path, "");
+    free(path);
+  }
+  if (groups != NULL) closedir(groups);
+  free(root);
 }
 
 static void put_configs(completion *c) {
@@ -193,8 +200,7 @@ static void put_value(completion *c, const char *owner, const char *value, size_
   }
 }
 
-/* ---- the place ----------------------------------------------------------------------------------------------------
- */
+/* ---- the place --------------------------------------------------------------------------------------------------- */
 
 /* The option of the command that a word like --model or --model=gpt2 names. */
 static bool find_option(int command, const char *word, cli_option *option) {

@@ -1,7 +1,7 @@
 /* Calibrated heads: one query and one key for all tokens, such that under plain RoPE of the model the logit at distance
- * x is the nearest that rotary pairs come to a wanted curve within the trained length (calibrate.c). With pair j's
- * query and key as complex numbers q and k, the logit is Re sum_j q_j conj(k_j) e^(i x omega_j) / sqrt(D), so that q_j
- * conj(k_j) = sqrt(D) (a_j - i b_j) gives a_j cos + b_j sin; the size is shared out equally. What other methods and
+ * x is the nearest that rotary pairs come to a wanted curve within the trained length (attention/sources.c). With pair
+ * j's query and key as complex numbers q and k, the logit is Re sum_j q_j conj(k_j) e^(i x omega_j) / sqrt(D), so that
+ * q_j conj(k_j) = sqrt(D) (a_j - i b_j) gives a_j cos + b_j sin; the size is shared out equally. What other methods and
  * lengths make of such a head is the question. Dims that do not turn are 0. */
 #include "attention/sources.h"
 

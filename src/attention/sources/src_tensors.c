@@ -250,8 +250,7 @@ static rs_status prepare(const rs_source_in *in, void *memory, rs_err *err) {
   return status;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------
- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 /* What rotated a row had a cosine c and a sine s for each pair, with amp and gains in them: (a, b) became (a c - b s,
  * a s + b c). The same turn by c / (c^2 + s^2) and -s / (c^2 + s^2) undoes it, whatever c and s were rounded to. */

@@ -147,8 +147,7 @@ static rs_status write_metric(const char *name, const rs_asked *asked, const rs_
   return status;
 }
 
-/* ---- the answer ---------------------------------------------------------------------------------------------------
- */
+/* ---- the answer -------------------------------------------------------------------------------------------------- */
 
 /* Writes the text, of which nothing is null, and clears it. */
 static void write_text(rs_json *json, const char *key, rs_text *text) {

@@ -96,7 +96,7 @@ void rs_plot_list_clear(rs_plot_list *list);
 
 /* ---- methods: how each method looks and where it stands, the same in every picture of every folder --------------- */
 
-/* Puts the methods of the data in their order: as in the table of methods.c, what belongs to a method (as "yarn
+/* Puts the methods of the data in their order: as in the table of choice_look.c, what belongs to a method (as "yarn
  * factor=4" does) behind it, by name with numbers as numbers; other names last. */
 rs_status rs_plot_methods_sort(rs_plot_data *data, rs_err *err);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A look is a colour of style.c and a round: methods of one colour differ in marker and dash, and are such as are
+/* A look is a colour and a round: methods of one colour differ in marker and dash, and are such as are
  * seldom compared. */
 #define LOOK(colour, round) ((colour) + RS_PLOT_COLOURS * (round))
 
