@@ -474,6 +474,7 @@ typedef enum rs_purpose {
   RS_PURPOSE_EVALUATION = 0x657661,  /* "eva": sequences of tasks that they are read on */
   RS_PURPOSE_RULES = 0x72756c,       /* "rul": what is the same in all sequences of a task */
   RS_PURPOSE_WEIGHTS = 0x776569,     /* "wei": of transformers before training */
+  RS_PURPOSE_BOOTSTRAP = 0x626f6f,   /* "boo": seeds and blocks of resamples */
 } rs_purpose;
 
 /* One stream of numbers. Element i is a function of these fields and i alone (Philox4x64-10: Salmon et al., "Parallel

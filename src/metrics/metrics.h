@@ -171,6 +171,24 @@ double rs_turn_costs_sum(const rs_turn_costs *costs, const rs_turn_costs *weight
 /* Weights that make the sum loss_damage and needle_damage: fits to small models (m_turn_costs.c). */
 extern const rs_turn_costs rs_loss_weights, rs_needle_weights;
 
+/* ---- intervals --------------------------------------------------------------------------------------------------- */
+
+/* A mean and its 95 % interval. */
+typedef struct rs_interval {
+  double mean, low, high;
+} rs_interval;
+
+/* The mean of paired differences, (seeds, blocks), and its bootstrap interval where seeds and blocks are drawn apart
+ * from each other with replacement: every seed has read the same blocks. Equal values give equal bits. `low` and `high`
+ * are NaN for a single value; all three are NaN where a value is not finite. RS_DOMAIN without values, RS_MEMORY. */
+rs_status rs_bootstrap_mean(const double *values, size_t seeds, size_t blocks, rs_interval *interval, rs_err *err)
+    RS_NONNULL(1, 4);
+
+/* Whether the mean differs from 0, at 95 %: the interval is known and 0 is not in it. */
+static inline bool rs_interval_parts(const rs_interval *interval) {
+  return interval->low > 0 || interval->high < 0;
+}
+
 /* ---- the least base that serves a length ------------------------------------------------------------------------- */
 
 /* What a search for the least base came to. */

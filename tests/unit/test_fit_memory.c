@@ -1,4 +1,5 @@
-/* test_fit_memory.c: each allocation of what GSL computes fails in turn; its own end nothing, for its handler is off.
+/* test_fit_memory.c: each allocation of what GSL computes, and of the bootstrap, fails in turn; its own end nothing,
+ * for its handler is off.
  */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -33,6 +34,12 @@ static rs_status use_columns(size_t number, rs_err *err) {
   return rs_orthonormal((rs_stream){number, RS_PURPOSE_CURVE, 0}, 12, 5, out, err);
 }
 
+static rs_status use_bootstrap(size_t seeds, rs_err *err) {
+  static const double values[] = {1, 5, 2, 8, 3, 7};
+  rs_interval interval;
+  return rs_bootstrap_mean(values, seeds, RS_COUNT(values) / seeds, &interval, err);
+}
+
 /* Fails the n-th allocation, or all from the n-th on, for each n. */
 static void survives(rs_status (*use)(size_t, rs_err *), size_t number, const char *name) {
   for (int all = 0; all < 2; all++) {
@@ -56,6 +63,7 @@ Test(fit_memory, each_failing_allocation__is_survived_without_leak) {
   if (!COUNTS_MEMORY) cr_skip_test("malloc belongs to the sanitizer");
   for (size_t solver = 0; solver <= RS_SOLVER_SUMS; solver++) survives(use_fit, solver, "solver");
   survives(use_columns, 7, "orthonormal columns");
+  survives(use_bootstrap, 2, "bootstrap");
   rs_model model = table_model(16, 1e4, 64);
   metric = rs_metric_find("position_pca");
   encoding = table_encode("sinusoidal", &model, 24, NULL, NULL, NULL);
