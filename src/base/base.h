@@ -220,6 +220,9 @@ enum { RS_NUMBER_CHARS = 32 };
  * RS_NUMBER_CHARS bytes. Returns the length. */
 size_t rs_number_format(double value, char *out) RS_NONNULL(2);
 
+/* The shortest that reads back to the same float ("0.1" of the float next to it). */
+size_t rs_number_format_single(float value, char *out) RS_NONNULL(2);
+
 /* Reads the whole of `text` as a decimal number. RS_INPUT with the reason (decimal comma, leading zero that looks
  * octal, hexadecimal, out of double's range, not finite, trailing text); a NaN or an infinity is never accepted. */
 rs_status rs_number_parse(const char *text, double *value, rs_err *err) RS_NONNULL(1, 2);

@@ -182,7 +182,8 @@ rs_status rs_numbers_read(const char *file, double **list, size_t *count, rs_err
 
 /* ---- safetensors ------------------------------------------------------------------------------------------------- */
 
-/* Types of numbers that the format knows, in its order: a file holds its tensors from the last type to the first. */
+/* Types of numbers. Those to U64 are what safetensors knows, in its order: a file holds its tensors from the last type
+ * to the first. The others are of GGUF alone: blocks of numbers that share scales. */
 typedef enum rs_dtype {
   RS_DTYPE_BOOL,
   RS_DTYPE_F4,
@@ -205,10 +206,44 @@ typedef enum rs_dtype {
   RS_DTYPE_C64,
   RS_DTYPE_F64,
   RS_DTYPE_I64,
-  RS_DTYPE_U64
+  RS_DTYPE_U64,
+  RS_DTYPE_Q4_0,
+  RS_DTYPE_Q4_1,
+  RS_DTYPE_Q5_0,
+  RS_DTYPE_Q5_1,
+  RS_DTYPE_Q8_0,
+  RS_DTYPE_Q2_K,
+  RS_DTYPE_Q3_K,
+  RS_DTYPE_Q4_K,
+  RS_DTYPE_Q5_K,
+  RS_DTYPE_Q6_K,
+  RS_DTYPE_IQ2_XXS, /* from here on numbers are not read */
+  RS_DTYPE_IQ2_XS,
+  RS_DTYPE_IQ3_XXS,
+  RS_DTYPE_IQ1_S,
+  RS_DTYPE_IQ4_NL,
+  RS_DTYPE_IQ3_S,
+  RS_DTYPE_IQ2_S,
+  RS_DTYPE_IQ4_XS,
+  RS_DTYPE_IQ1_M,
+  RS_DTYPE_TQ1_0,
+  RS_DTYPE_TQ2_0,
+  RS_DTYPE_MXFP4,
+  RS_DTYPE_NVFP4,
+  RS_DTYPE_Q1_0,
+  RS_DTYPE_Q2_0
 } rs_dtype;
-enum { RS_DTYPES = RS_DTYPE_U64 + 1 };
+enum { RS_DTYPES_OF_SAFETENSORS = RS_DTYPE_U64 + 1, RS_DTYPES = RS_DTYPE_Q2_0 + 1 };
 extern const char *const rs_dtype_words[RS_DTYPES + 1];
+
+/* The least part of a type that has its bytes to itself: one number of most types, two of F4, 32 of Q8_0. */
+typedef struct rs_number_block {
+  size_t numbers, bytes;
+} rs_number_block;
+rs_number_block rs_dtype_block(rs_dtype dtype);
+
+/* Whether rs_stored_floats reads numbers of the type. */
+bool rs_dtype_is_read(rs_dtype dtype);
 
 enum { RS_TENSOR_RANK = 8 };
 
@@ -222,11 +257,11 @@ typedef struct rs_stored_tensor {
   rs_dtype dtype;
   size_t rank, shape[RS_TENSOR_RANK]; /* (rank,) extents, which may be 0; rank 0 is one number */
   size_t count, bytes;                /* numbers, and what they take */
-  const unsigned char *data;          /* (bytes,) row-major, little-endian, aligned to nothing */
+  const unsigned char *data;          /* (bytes,) row-major, little-endian, aligned to nothing; rows of whole blocks */
   const char *file;                   /* that holds it */
 } rs_stored_tensor;
 
-/* A checkpoint: the tensors of one file, or of several by an index. The files are mapped, so that numbers stay on the
+/* A checkpoint: the tensors of one file, or of several by an index. Files are mapped, so that numbers stay on the
  * disk until they are read; whoever shortens one meanwhile ends this program with SIGBUS. (A file that is replaced by
  * renaming, as rs_safetensors_write does, stays as it was.) */
 typedef struct rs_safetensors {
@@ -254,8 +289,10 @@ const rs_stored_tensor *rs_safetensors_find(const rs_safetensors *checkpoint, co
 rs_status rs_safetensors_get(const rs_safetensors *checkpoint, const char *name, const size_t *shape, size_t rank,
                              const rs_stored_tensor **tensor, rs_err *err) RS_NONNULL(1, 2, 5);
 
-/* Numbers [first, first + count) of a tensor, widened exactly (F64 is rounded to float). RS_INPUT for one that is not
- * finite, or not in float; RS_UNSUPPORTED for other types than F64, F32, BF16 and F16; RS_INTERNAL beyond its end. */
+/* Numbers [first, first + count) of a tensor, any of them, widened exactly (F64 is rounded to float). Those of blocks
+ * are computed in float, in the order of the PyPI package gguf, a block at a time, of which one that is read in part is
+ * computed whole. RS_INPUT for one that is not finite, or not in float; RS_UNSUPPORTED for a type that is not
+ * rs_dtype_is_read; RS_INTERNAL beyond its end. */
 rs_status rs_stored_floats(const rs_stored_tensor *tensor, size_t first, size_t count, float *numbers, rs_err *err)
     RS_NONNULL(1);
 rs_status rs_stored_doubles(const rs_stored_tensor *tensor, size_t first, size_t count, double *numbers, rs_err *err)
@@ -279,6 +316,36 @@ typedef struct rs_tensor_numbers {
  * number that its type cannot hold (NaN, infinite, too large); RS_IO; RS_MEMORY; RS_INTERNAL for a name given twice. */
 rs_status rs_safetensors_write(const char *path, const rs_tensor_numbers *tensors, size_t count, rs_err *err)
     RS_NONNULL(1);
+
+/* ---- GGUF -------------------------------------------------------------------------------------------------------- */
+
+/* A file of llama.cpp's: metadata and tensors. */
+typedef struct rs_gguf rs_gguf;
+
+/* Whether the file is there and begins as GGUF does. */
+bool rs_gguf_is(const char *file) RS_NONNULL(1);
+
+/* Maps a file of GGUF 2 or 3, little-endian and in one piece, and checks it whole but for the numbers of its tensors,
+ * which stay on the disk: lengths, types, keys and names that are there twice, the alignment, and that tensors fill the
+ * data without overlap or hole. RS_INPUT with the file, the key or tensor, and what is wrong; RS_UNSUPPORTED for other
+ * versions, big-endian and a part of a split model; RS_IO as rs_file_map; RS_MEMORY. On failure *gguf is NULL. */
+rs_status rs_gguf_open(const char *file, rs_gguf **gguf, rs_err *err) RS_NONNULL(1, 2);
+void rs_gguf_close(rs_gguf *gguf);
+
+/* The metadata as a mapping, each key as it stands in the file ("llama.rope.freq_base"): strings are quoted scalars,
+ * numbers the shortest decimals that read back to the same number of their type ("nan", "inf"), booleans true and
+ * false, arrays sequences. Nodes have no line. Arrays below "tokenizer." are checked, but no nodes. Borrowed. */
+const rs_node *rs_gguf_metadata(const rs_gguf *gguf) RS_NONNULL(1);
+
+/* The elements of the array `key`, also of one that is no node, as tokenizer.ggml.tokens; 0 where there is none. */
+size_t rs_gguf_array_count(const rs_gguf *gguf, const char *key) RS_NONNULL(1, 2);
+
+/* The tensors, by which all that reads those of safetensors serves: rs_safetensors_find, rs_safetensors_get. The shape
+ * is that of NumPy, the last axis (GGUF's first) the fastest. Borrowed; NULL once detached. */
+const rs_safetensors *rs_gguf_checkpoint(const rs_gguf *gguf) RS_NONNULL(1);
+
+/* The same, handed over: release with rs_safetensors_free, before or after `gguf`, which keeps the metadata. */
+rs_safetensors *rs_gguf_detach(rs_gguf *gguf) RS_NONNULL(1);
 
 /* ---- arrays of NumPy --------------------------------------------------------------------------------------------- */
 

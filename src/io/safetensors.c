@@ -5,18 +5,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct rs_shard {
-  char *path;
-  rs_mapping mapping;
-};
-
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* Maps the file `shard->path` and appends its tensors. */
-static rs_status add_file(rs_safetensors *checkpoint, struct rs_shard *shard, size_t *capacity, rs_err *err) {
-  RS_TRY(rs_file_map(shard->path, &shard->mapping, err));
+/* Appends the tensors of a shard that is mapped. */
+static rs_status add_tensors(rs_safetensors *checkpoint, const struct rs_shard *shard, size_t *capacity, rs_err *err) {
   return rs_tensors_parse(shard->mapping.bytes, shard->mapping.length, shard->path, &checkpoint->tensors,
                           &checkpoint->count, capacity, err);
+}
+
+static rs_status create(const char *path, rs_safetensors **checkpoint, rs_err *err) {
+  *checkpoint = rs_alloc(1, sizeof **checkpoint, err);
+  if (*checkpoint == NULL) return RS_MEMORY;
+  (*checkpoint)->path = rs_strdup(path, err);
+  return (*checkpoint)->path != NULL ? RS_OK : RS_MEMORY;
+}
+
+static rs_status map_single(rs_safetensors *checkpoint, rs_err *err) {
+  checkpoint->shards = rs_alloc(1, sizeof *checkpoint->shards, err);
+  if (checkpoint->shards == NULL) return RS_MEMORY;
+  checkpoint->files = 1;
+  checkpoint->shards->path = rs_strdup(checkpoint->path, err);
+  if (checkpoint->shards->path == NULL) return RS_MEMORY;
+  return rs_file_map(checkpoint->path, &checkpoint->shards->mapping, err);
+}
+
+/* Hands a checkpoint out, or nothing. */
+static rs_status hand_out(rs_status status, rs_safetensors *made, rs_safetensors **checkpoint) {
+  if (status != RS_OK) rs_safetensors_free(made);
+  *checkpoint = status == RS_OK ? made : NULL;
+  return status;
+}
+
+rs_status rs_checkpoint_begin(const char *path, rs_safetensors **checkpoint, rs_err *err) {
+  rs_safetensors *mapped;
+  rs_status status = create(path, &mapped, err);
+  if (status == RS_OK) status = map_single(mapped, err);
+  return hand_out(status, mapped, checkpoint);
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
@@ -26,7 +50,7 @@ static int compare_names(const void *left, const void *right, void *context) {
   return strcmp(tensors[*(const size_t *)left].name, tensors[*(const size_t *)right].name);
 }
 
-static rs_status sort_names(rs_safetensors *checkpoint, rs_err *err) {
+rs_status rs_checkpoint_end(rs_safetensors *checkpoint, rs_err *err) {
   checkpoint->by_name = rs_alloc(checkpoint->count, sizeof *checkpoint->by_name, err);
   if (checkpoint->by_name == NULL) return RS_MEMORY;
   for (size_t i = 0; i < checkpoint->count; i++) checkpoint->by_name[i] = i;
@@ -192,9 +216,11 @@ static rs_status add_shards(rs_safetensors *checkpoint, const shard_index *index
     shard->path = path_beside(index->path, index->files[i], err);
     if (shard->path == NULL) return RS_MEMORY;
     rs_err why = {0};
-    if (add_file(checkpoint, shard, &capacity, &why) != RS_OK) return fail_shard(index, index->files[i], &why, err);
+    rs_status status = rs_file_map(shard->path, &shard->mapping, &why);
+    if (status == RS_OK) status = add_tensors(checkpoint, shard, &capacity, &why);
+    if (status != RS_OK) return fail_shard(index, index->files[i], &why, err);
   }
-  RS_TRY(sort_names(checkpoint, err));
+  RS_TRY(rs_checkpoint_end(checkpoint, err));
   return check_index(checkpoint, index, err);
 }
 
@@ -216,31 +242,15 @@ static rs_status map_index(rs_safetensors *checkpoint, rs_err *err) {
   return status;
 }
 
-static rs_status map_single(rs_safetensors *checkpoint, rs_err *err) {
-  size_t capacity = 0;
-  checkpoint->shards = rs_alloc(1, sizeof *checkpoint->shards, err);
-  if (checkpoint->shards == NULL) return RS_MEMORY;
-  checkpoint->files = 1;
-  checkpoint->shards->path = rs_strdup(checkpoint->path, err);
-  if (checkpoint->shards->path == NULL) return RS_MEMORY;
-  RS_TRY(add_file(checkpoint, checkpoint->shards, &capacity, err));
-  return sort_names(checkpoint, err);
-}
-
 rs_status rs_safetensors_map(const char *path, rs_safetensors **checkpoint, rs_err *err) {
-  size_t length = strlen(path);
+  size_t length = strlen(path), capacity = 0;
   bool sharded = length >= 5 && strcmp(path + length - 5, ".json") == 0;
-  rs_safetensors *mapped = rs_alloc(1, sizeof *mapped, err);
-  *checkpoint = NULL;
-  if (mapped == NULL) return RS_MEMORY;
-  mapped->path = rs_strdup(path, err);
-  rs_status status = RS_MEMORY;
-  if (mapped->path != NULL) status = sharded ? map_index(mapped, err) : map_single(mapped, err);
-  if (status == RS_OK)
-    *checkpoint = mapped;
-  else
-    rs_safetensors_free(mapped);
-  return status;
+  rs_safetensors *mapped;
+  rs_status status = create(path, &mapped, err);
+  if (status == RS_OK) status = sharded ? map_index(mapped, err) : map_single(mapped, err);
+  if (status == RS_OK && !sharded) status = add_tensors(mapped, mapped->shards, &capacity, err);
+  if (status == RS_OK && !sharded) status = rs_checkpoint_end(mapped, err);
+  return hand_out(status, mapped, checkpoint);
 }
 
 void rs_safetensors_free(rs_safetensors *checkpoint) {

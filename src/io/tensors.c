@@ -1,59 +1,12 @@
-/* tensors.c: tensors of safetensors: types, numbers, the header of a file. */
+/* tensors.c: tensors of safetensors and their numbers: what is read of a tensor, the header of a file. */
 #include "tensors.h"
 #include "io_internal.h"
 
-#include <endian.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *const rs_dtype_words[RS_DTYPES + 1] = {
-    [RS_DTYPE_BOOL] = "BOOL",
-    [RS_DTYPE_F4] = "F4",
-    [RS_DTYPE_F6_E2M3] = "F6_E2M3",
-    [RS_DTYPE_F6_E3M2] = "F6_E3M2",
-    [RS_DTYPE_U8] = "U8",
-    [RS_DTYPE_I8] = "I8",
-    [RS_DTYPE_F8_E5M2] = "F8_E5M2",
-    [RS_DTYPE_F8_E4M3] = "F8_E4M3",
-    [RS_DTYPE_F8_E8M0] = "F8_E8M0",
-    [RS_DTYPE_F8_E4M3FNUZ] = "F8_E4M3FNUZ",
-    [RS_DTYPE_F8_E5M2FNUZ] = "F8_E5M2FNUZ",
-    [RS_DTYPE_I16] = "I16",
-    [RS_DTYPE_U16] = "U16",
-    [RS_DTYPE_F16] = "F16",
-    [RS_DTYPE_BF16] = "BF16",
-    [RS_DTYPE_I32] = "I32",
-    [RS_DTYPE_U32] = "U32",
-    [RS_DTYPE_F32] = "F32",
-    [RS_DTYPE_C64] = "C64",
-    [RS_DTYPE_F64] = "F64",
-    [RS_DTYPE_I64] = "I64",
-    [RS_DTYPE_U64] = "U64",
-};
-
-/* Bits of a number: the smallest share bytes. */
-static size_t bits_of(rs_dtype dtype) {
-  if (dtype == RS_DTYPE_F4) return 4;
-  if (dtype == RS_DTYPE_F6_E2M3 || dtype == RS_DTYPE_F6_E3M2) return 6;
-  if (dtype < RS_DTYPE_I16) return 8;
-  if (dtype < RS_DTYPE_I32) return 16;
-  return dtype < RS_DTYPE_C64 ? 32 : 64;
-}
-
-bool rs_tensor_size(rs_dtype dtype, const size_t *shape, size_t rank, size_t *count, size_t *bytes) {
-  size_t bits = bits_of(dtype);
-  *count = 1;
-  for (size_t i = 0; i < rank; i++) {
-    if (shape[i] > 0 && *count > SIZE_MAX / shape[i]) return false;
-    *count *= shape[i];
-  }
-  if (*count > SIZE_MAX / bits || *count * bits % 8 != 0) return false;
-  *bytes = *count * bits / 8;
-  return true;
-}
 
 void rs_shape_text(const size_t *shape, size_t rank, char out[RS_SHAPE_CHARS]) {
   size_t length = 0;
@@ -99,35 +52,14 @@ uint16_t rs_f16_round(double number) {
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
-static uint16_t bits16(const unsigned char *bytes) {
-  uint16_t bits;
-  memcpy(&bits, bytes, sizeof bits);
-  return le16toh(bits);
-}
-
-static float single_at(const unsigned char *bytes) {
-  uint32_t bits;
-  memcpy(&bits, bytes, sizeof bits);
-  return rs_f32_of_bits(le32toh(bits));
-}
-
-static double double_at(const unsigned char *bytes) {
-  uint64_t bits;
-  double number;
-  memcpy(&bits, bytes, sizeof bits);
-  bits = le64toh(bits);
-  memcpy(&number, &bits, sizeof number);
-  return number;
-}
-
 static rs_status check_span(const rs_stored_tensor *tensor, size_t first, size_t count, rs_err *err) {
   if (first > tensor->count || count > tensor->count - first)
     return rs_tensor_fail(tensor, RS_INTERNAL, err, "numbers %zu to %zu of %zu were asked for", first, first + count,
                           tensor->count);
-  if (tensor->dtype == RS_DTYPE_F64 || tensor->dtype == RS_DTYPE_F32 || tensor->dtype == RS_DTYPE_BF16 ||
-      tensor->dtype == RS_DTYPE_F16)
-    return RS_OK;
-  return rs_tensor_fail(tensor, RS_UNSUPPORTED, err, "holds %s, numbers are read from F64, F32, BF16 and F16",
+  if (rs_dtype_is_read(tensor->dtype)) return RS_OK;
+  return rs_tensor_fail(tensor, RS_UNSUPPORTED, err,
+                        "is %s, which is not read here (F64, F32, BF16, F16, Q8_0, Q5_0, Q5_1, Q4_0, Q4_1 and Q2_K to "
+                        "Q6_K are)",
                         rs_dtype_words[tensor->dtype]);
 }
 
@@ -143,18 +75,41 @@ static rs_status check_finite(const rs_stored_tensor *tensor, size_t first, size
                         tensor->dtype == RS_DTYPE_F64 ? " in float" : "");
 }
 
+/* Of blocks: a part of one by way of a copy, as many as there are in one go. */
+static void read_blocks(const rs_stored_tensor *tensor, size_t first, size_t count, float *numbers) {
+  enum { LARGEST = 256 };
+  rs_number_block block = rs_dtype_block(tensor->dtype);
+  float copy[LARGEST];
+  while (count > 0) {
+    const unsigned char *data = tensor->data + first / block.numbers * block.bytes;
+    size_t skipped = first % block.numbers, size = count - count % block.numbers;
+    if (skipped == 0 && size > 0) {
+      rs_blocks_widen(tensor->dtype, data, size / block.numbers, numbers);
+    } else {
+      size = block.numbers - skipped < count ? block.numbers - skipped : count;
+      rs_blocks_widen(tensor->dtype, data, 1, copy);
+      memcpy(numbers, copy + skipped, size * sizeof *copy);
+    }
+    first += size;
+    numbers += size;
+    count -= size;
+  }
+}
+
 rs_status rs_stored_floats(const rs_stored_tensor *tensor, size_t first, size_t count, float *numbers, rs_err *err) {
   RS_TRY(check_span(tensor, first, count, err));
   if (count == 0) return RS_OK;
-  const unsigned char *data = tensor->data + first * (tensor->bytes / tensor->count);
-  if (tensor->dtype == RS_DTYPE_F64)
-    for (size_t i = 0; i < count; i++) numbers[i] = (float)double_at(data + 8 * i);
+  const unsigned char *data = tensor->data;
+  if (tensor->dtype > RS_DTYPE_U64)
+    read_blocks(tensor, first, count, numbers);
+  else if (tensor->dtype == RS_DTYPE_F64)
+    for (size_t i = 0; i < count; i++) numbers[i] = (float)rs_f64_of_bits(rs_bits64(data + 8 * (first + i)));
   else if (tensor->dtype == RS_DTYPE_F32)
-    for (size_t i = 0; i < count; i++) numbers[i] = single_at(data + 4 * i);
+    for (size_t i = 0; i < count; i++) numbers[i] = rs_f32_of_bits(rs_bits32(data + 4 * (first + i)));
   else if (tensor->dtype == RS_DTYPE_BF16)
-    for (size_t i = 0; i < count; i++) numbers[i] = rs_bf16_widen(bits16(data + 2 * i));
+    for (size_t i = 0; i < count; i++) numbers[i] = rs_bf16_widen(rs_bits16(data + 2 * (first + i)));
   else
-    for (size_t i = 0; i < count; i++) numbers[i] = rs_f16_widen(bits16(data + 2 * i));
+    for (size_t i = 0; i < count; i++) numbers[i] = rs_f16_widen(rs_bits16(data + 2 * (first + i)));
   return check_finite(tensor, first, count, numbers, err);
 }
 
@@ -169,7 +124,7 @@ rs_status rs_stored_doubles(const rs_stored_tensor *tensor, size_t first, size_t
     for (size_t i = 0; i < size; i++) numbers[done + i] = (double)block[i];
   }
   for (size_t i = 0; i < count && tensor->dtype == RS_DTYPE_F64; i++) {
-    numbers[i] = double_at(tensor->data + 8 * (first + i));
+    numbers[i] = rs_f64_of_bits(rs_bits64(tensor->data + 8 * (first + i)));
     if (!isfinite(numbers[i])) return rs_tensor_fail(tensor, RS_INPUT, err, "number %zu is not finite", first + i);
   }
   return RS_OK;
@@ -217,7 +172,7 @@ static const char *shown_value(const rs_node *node, char out[RS_NAME_CHARS]) {
 
 static rs_status read_dtype(const header_reader *in, const rs_node *node, rs_stored_tensor *tensor) {
   char shown[RS_NAME_CHARS];
-  for (size_t i = 0; node->quoted && i < RS_DTYPES; i++) {
+  for (size_t i = 0; node->quoted && i < RS_DTYPES_OF_SAFETENSORS; i++) {
     if (strcmp(node->text, rs_dtype_words[i]) != 0) continue;
     tensor->dtype = (rs_dtype)i;
     return RS_OK;
@@ -317,26 +272,28 @@ static int compare_places(const void *left, const void *right) {
   return strcmp(a->name, b->name);
 }
 
-/* Tensors (count,) in the order of their data must fill it. */
-static rs_status check_cover(const header_reader *in, const rs_stored_tensor *tensors, size_t count) {
-  size_t end = 0;
+rs_status rs_tensors_order(const rs_bytes *data, size_t alignment, const char *file, rs_stored_tensor *tensors,
+                           size_t count, rs_err *err) {
+  size_t end = 0, next = 0;
   char before[RS_NAME_CHARS] = "";
+  if (count > 0) qsort(tensors, count, sizeof *tensors, compare_places);
   for (size_t i = 0; i < count; i++) {
-    size_t begin = (size_t)(tensors[i].data - in->data);
+    size_t begin = (size_t)(tensors[i].data - (const unsigned char *)data->data);
     if (begin < end)
-      return rs_tensor_fail(&tensors[i], RS_INPUT, in->err,
+      return rs_tensor_fail(&tensors[i], RS_INPUT, err,
                             "begins at byte %zu of the data, within tensor \"%s\", which ends at %zu", begin, before,
                             end);
-    if (begin > end)
-      return rs_tensor_fail(&tensors[i], RS_INPUT, in->err,
+    if (begin > next)
+      return rs_tensor_fail(&tensors[i], RS_INPUT, err,
                             "begins at byte %zu of the data, but what is before ends at %zu: nobody's bytes", begin,
                             end);
-    end += tensors[i].bytes;
+    end = begin + tensors[i].bytes;
+    next = end + (alignment - end % alignment) % alignment;
     rs_shorten(tensors[i].name, sizeof before, before);
   }
-  if (end == in->data_bytes) return RS_OK;
-  return rs_fail(in->err, RS_INPUT, "%s: has %zu bytes of data, its tensors end at %zu: nobody's bytes", in->file,
-                 in->data_bytes, end);
+  if (data->length <= next) return RS_OK;
+  return rs_fail(err, RS_INPUT, "%s: has %zu bytes of data, its tensors end at %zu: nobody's bytes", file, data->length,
+                 end);
 }
 
 static rs_status read_entries(const header_reader *in, const rs_node *root, rs_stored_tensor **tensors, size_t *count,
@@ -355,23 +312,25 @@ static rs_status read_entries(const header_reader *in, const rs_node *root, rs_s
     ++*count;
     RS_TRY(read_tensor(in, node, tensor));
   }
-  if (*count == first) return check_cover(in, NULL, 0);
-  qsort(*tensors + first, *count - first, sizeof **tensors, compare_places);
-  return check_cover(in, *tensors + first, *count - first);
+  rs_bytes data = {in->data, in->data_bytes};
+  return rs_tensors_order(&data, 1, in->file, *count > first ? *tensors + first : NULL, *count - first, in->err);
 }
 
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
 
+rs_status rs_check_pointer(const unsigned char *bytes, size_t length, const char *file, rs_err *err) {
+  static const char pointer[] = "version https://git-lfs";
+  if (length < sizeof pointer || memcmp(bytes, pointer, sizeof pointer - 1) != 0) return RS_OK;
+  return rs_fail(err, RS_INPUT, "%s: is a pointer of Git LFS, not the file itself (git lfs pull fetches it)", file);
+}
+
 /* The header's length, within the file. */
 static rs_status read_length(const unsigned char *bytes, size_t length, const char *file, size_t *header, rs_err *err) {
-  static const char pointer[] = "version https://git-lfs";
-  uint64_t promised = 0;
-  if (length >= sizeof pointer && memcmp(bytes, pointer, sizeof pointer - 1) == 0)
-    return rs_fail(err, RS_INPUT, "%s: is a pointer of Git LFS, not the file itself (git lfs pull fetches it)", file);
+  RS_TRY(rs_check_pointer(bytes, length, file, err));
   if (length < RS_TENSOR_LENGTH_BYTES)
     return rs_fail(err, RS_INPUT, "%s: is no safetensors file: has %zu bytes, the header's length alone takes %d", file,
                    length, RS_TENSOR_LENGTH_BYTES);
-  for (size_t i = RS_TENSOR_LENGTH_BYTES; i-- > 0;) promised = promised << 8 | bytes[i];
+  uint64_t promised = rs_bits64(bytes);
   if (promised > RS_TENSOR_HEADER_MOST)
     return rs_fail(err, RS_INPUT,
                    "%s: is no safetensors file: its first 8 bytes promise a header of %llu bytes, at most %d are read",

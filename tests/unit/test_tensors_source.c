@@ -314,7 +314,8 @@ Test(tensors_source, files_that_cannot_be_read__are_named) {
       {"k: k.npy", "sources[0] = {...}: q: must be given: the file of queries"},
       {"q: big.npy, k: k.npy",
        "big.npy: holds big-endian numbers, which are not read where they are (save x.astype('<f4') of it)"},
-      {"q: whole.npy, k: k.npy", "whole.npy: holds I32, numbers are read from F64, F32, BF16 and F16"},
+      {"q: whole.npy, k: k.npy", "whole.npy: is I32, which is not read here (F64, F32, BF16, F16, Q8_0, Q5_0, Q5_1, "
+                                 "Q4_0, Q4_1 and Q2_K to Q6_K are)"},
       {"q: cut.npy, k: k.npy", "cut.npy: holds 383 bytes of numbers where its header says 384 (is it cut off?)"},
       {"q: flat.npy, k: k.npy",
        "flat.npy: has shape (24, 4), the model has 4 heads of 4: wanted (tokens, 4, 4) or (4, tokens, 4) (it has no "
