@@ -29,33 +29,33 @@ static void leave_c_locale(locale_t before) {
   if (before != (locale_t)0) uselocale(before);
 }
 
-static bool reads_back(const char *text, double value, bool single) {
-  return single ? (double)strtof(text, NULL) == value : strtod(text, NULL) == value;
-}
-
-/* A decimal of at most DBL_DIG digits (FLT_DIG) survives the trip through a normal double (float), so the first that
- * reads back is the shortest; subnormals hold fewer digits. */
-static size_t format(double value, bool single, char *out) {
+size_t rs_number_format(double value, char *out) {
   if (isnan(value)) return (size_t)snprintf(out, RS_NUMBER_CHARS, "nan");
   if (isinf(value)) return (size_t)snprintf(out, RS_NUMBER_CHARS, value > 0 ? "inf" : "-inf");
   if (value == 0) value = 0; /* one zero: "-0" is noise in a table */
   locale_t before = enter_c_locale();
-  int length = 0, digits = single ? FLT_DIG : DBL_DIG, most = single ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
-  if (fabs(value) < (single ? (double)FLT_MIN : DBL_MIN)) digits = 1;
-  for (; digits <= most; digits++) {
+  int length = 0;
+  /* A decimal of at most DBL_DIG digits survives the trip through a normal double, so the first that reads back is the
+   * shortest; subnormals hold fewer digits. */
+  for (int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
     length = snprintf(out, RS_NUMBER_CHARS, "%.*g", digits, value);
-    if (reads_back(out, value, single)) break;
+    if (strtod(out, NULL) == value) break;
   }
   leave_c_locale(before);
   return (size_t)length;
 }
 
-size_t rs_number_format(double value, char *out) {
-  return format(value, false, out);
-}
-
+/* The double next to the decimal has the same digits, and is written with as many zeros as other doubles. */
 size_t rs_number_format_single(float value, char *out) {
-  return format((double)value, true, out);
+  double nearest = (double)value;
+  locale_t before = enter_c_locale();
+  for (int digits = fabsf(value) < FLT_MIN ? 1 : FLT_DIG; digits <= FLT_DECIMAL_DIG && isfinite(value); digits++) {
+    snprintf(out, RS_NUMBER_CHARS, "%.*g", digits, (double)value);
+    nearest = strtod(out, NULL);
+    if (strtof(out, NULL) == value) break;
+  }
+  leave_c_locale(before);
+  return rs_number_format(nearest, out);
 }
 
 bool rs_number_read(const char *text, double *value) {

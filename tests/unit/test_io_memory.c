@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../fixtures/gguf_files.h"
 #include "../fixtures/heap.h"
 #include "../fixtures/npy.h"
 #include "../fixtures/scratch.h"
@@ -83,6 +84,29 @@ static rs_status use_safetensors(rs_err *err) {
   return status;
 }
 
+static rs_status use_gguf(rs_err *err) {
+  rs_gguf *gguf = NULL;
+  rs_status status = rs_gguf_open("g", &gguf, err);
+  cr_assert_eq(status == RS_OK, gguf != NULL);
+  rs_gguf_close(gguf);
+  return status;
+}
+
+static void write_gguf(void) {
+  rs_text file = {0};
+  g_header(&file, 3, 2, 4);
+  g_u32(&file, "general.alignment", 32);
+  g_string(&file, "s", "text");
+  g_array(&file, "n", G_U8, 2);
+  g_data(&file, 1, 2);
+  g_array(&file, "tokenizer.t", G_STRING, 1);
+  g_text(&file, "token");
+  g_tensor(&file, "b", (const uint64_t[4]){4}, T_F32, 0);
+  g_tensor(&file, "a", (const uint64_t[4]){32}, T_Q8_0, 32);
+  g_data(&file, 32, 66);
+  g_write("g", &file);
+}
+
 static const char *numbers_file;
 
 static rs_status use_numbers(rs_err *err) {
@@ -137,6 +161,8 @@ Test(io, all__each_failing_allocation__is_survived_without_leak) {
   static const char index[] = "{\"weight_map\": {\"a\": \"s\", \"b\": \"s\"}}";
   cr_assert_eq(rs_file_write("s.json", index, sizeof index - 1, NULL), RS_OK);
   survives(use_safetensors, RS_INPUT, "safetensors"); /* by way of jansson */
+  write_gguf();
+  survives(use_gguf, RS_MEMORY, "gguf");
   static const char *const files[][2] = {{"n.json", "{\"a\": [1, 2.5]}"}, {"n.csv", "a\n1\n"}};
   for (size_t i = 0; i < RS_COUNT(files); i++) {
     numbers_file = files[i][0];
@@ -156,5 +182,5 @@ Test(io, all__each_failing_allocation__is_survived_without_leak) {
   allocations = -1;
   cr_assert_eq(status, RS_MEMORY);
   cr_assert_str_eq(err.message, "out of memory while reading f");
-  leaves((const char *[]){"d/a", "d", "n.json", "n.csv", "n.npy", "s", "s.json"}, 7);
+  leaves((const char *[]){"d/a", "d", "n.json", "n.csv", "n.npy", "s", "s.json", "g"}, 8);
 }

@@ -77,6 +77,56 @@ Test(base, number_format__random_doubles__shortest_that_reads_back) {
   for (size_t i = 0; i < 100000; i++) check_shortest(draw_double(&state, i));
 }
 
+/* Of a float, two or so digits fewer than of the double that is equal to it. */
+static void check_shortest_single(float value) {
+  char text[RS_NUMBER_CHARS], shorter[64];
+  size_t length = rs_number_format_single(value, text);
+  cr_assert(length < RS_NUMBER_CHARS && length == strlen(text), "%a", (double)value);
+  cr_assert_eq(strtof(text, NULL), value, "%a printed as %s", (double)value, text);
+  int digits = significant_digits(text);
+  if (digits < 2) return;
+  snprintf(shorter, sizeof shorter, "%.*e", digits - 2, (double)value);
+  cr_assert_neq(strtof(shorter, NULL), value, "%a printed as %s, where %s would do", (double)value, text, shorter);
+}
+
+Test(base, number_format_single__shortest_that_reads_back) {
+  static const struct {
+    float value;
+    const char *text;
+  } cases[] = {
+      {0.1F, "0.1"},
+      {0, "0"},
+      {-0.0F, "0"},
+      {-2.5F, "-2.5"},
+      {10000, "10000"},
+      {1e6F, "1000000"},
+      {1e10F, "10000000000"},
+      {1.0F / 3, "0.33333334"},
+      {1.00000012F, "1.0000001"},
+      {16777216, "16777216"},
+      {3.40282347e38F, "3.4028235e+38"},
+      {1.40129846e-45F, "1e-45"},
+      {8589934592, "8589935000"},
+      {NAN, "nan"},
+      {INFINITY, "inf"},
+      {-INFINITY, "-inf"},
+  };
+  uint64_t state = 1;
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char text[RS_NUMBER_CHARS];
+    rs_number_format_single(cases[i].value, text);
+    cr_expect_str_eq(text, cases[i].text, "got %s, expected %s", text, cases[i].text);
+  }
+  for (size_t i = 0; i < 100000; i++) {
+    uint32_t bits = (uint32_t)draw_bits(&state);
+    float value;
+    if (i % 3 == 1) bits &= 0x807fffff;
+    memcpy(&value, &bits, sizeof value);
+    if (i % 3 == 2) value = (float)(int)(bits % 20001) * powf(10, (float)(bits >> 15) / 0x1p17F * 20 - 10);
+    if (isfinite(value)) check_shortest_single(value);
+  }
+}
+
 /* A locale whose only peculiarity is its decimal comma, in glibc's binary form (locale/loadlocale.c): magic, number of
  * fields, their offsets, then decimal point, thousands separator, grouping, both as wide characters, character set. */
 static void write_comma_locale(const char *path) {
