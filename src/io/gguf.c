@@ -306,23 +306,23 @@ static rs_status read_metadata(reader *in, rs_gguf *gguf, uint64_t count) {
 /* ---- what metadata says of the file ------------------------------------------------------------------------------ */
 
 /* The whole number of a key; `fallback` where there is none. */
-static unsigned long long whole(const rs_gguf *gguf, const char *key, unsigned long long fallback) {
+static unsigned long long integer_of(const rs_gguf *gguf, const char *key, unsigned long long fallback) {
   const rs_node *node = rs_node_get(&gguf->metadata, key);
   return node != NULL && node->kind == RS_SCALAR && !node->quoted ? strtoull(node->text, NULL, 10) : fallback;
 }
 
 static rs_status find_alignment(const reader *in, const rs_gguf *gguf, size_t *alignment) {
-  *alignment = whole(gguf, "general.alignment", ALIGNMENT_DEFAULT);
+  *alignment = integer_of(gguf, "general.alignment", ALIGNMENT_DEFAULT);
   if (*alignment != 0 && (*alignment & (*alignment - 1)) == 0) return RS_OK;
   return rs_fail(in->err, RS_INPUT, "%s: general.alignment: is %zu, it must be a power of two", in->file, *alignment);
 }
 
 static rs_status check_split(const reader *in, const rs_gguf *gguf) {
-  unsigned long long parts = whole(gguf, "split.count", 1);
+  unsigned long long parts = integer_of(gguf, "split.count", 1);
   if (parts <= 1) return RS_OK;
   return rs_fail(in->err, RS_UNSUPPORTED,
                  "%s: is part %llu of %llu of a split model, which is not read (llama-gguf-split --merge joins them)",
-                 in->file, whole(gguf, "split.no", 0) + 1, parts);
+                 in->file, integer_of(gguf, "split.no", 0) + 1, parts);
 }
 
 /* ---- tensors ----------------------------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* gguf.c: a file of GGUF. What is read lies within it, and a part of a tensor is what the whole has there. */
+/* gguf.c: a file of GGUF. What is read lies within it, and a part of a tensor is what all of it has there. */
 #include "fuzz.h"
 
 #include "io/io.h"

@@ -129,7 +129,7 @@ Test(golden, gguf__metadata_of_every_type__agrees) {
   rs_table_free(table);
 }
 
-static size_t whole_of(const rs_gguf *gguf, const char *name, const char *type) {
+static size_t number_of(const rs_gguf *gguf, const char *name, const char *type) {
   char key[64];
   snprintf(key, sizeof key, "%s.%s", name, type);
   const rs_node *node = rs_node_get(rs_gguf_metadata(gguf), key);
@@ -145,8 +145,8 @@ Test(golden, gguf__sizes_of_blocks__agree) {
     const rs_stored_tensor *tensor = &checkpoint->tensors[i];
     rs_number_block block = rs_dtype_block(tensor->dtype);
     cr_expect_str_eq(rs_dtype_words[tensor->dtype], tensor->name);
-    cr_expect_eq(block.numbers, whole_of(gguf, "numbers", tensor->name), "%s", tensor->name);
-    cr_expect_eq(block.bytes, whole_of(gguf, "bytes", tensor->name), "%s", tensor->name);
+    cr_expect_eq(block.numbers, number_of(gguf, "numbers", tensor->name), "%s", tensor->name);
+    cr_expect_eq(block.bytes, number_of(gguf, "bytes", tensor->name), "%s", tensor->name);
     cr_expect(tensor->count == 2 * block.numbers && tensor->bytes == 2 * block.bytes, "%s", tensor->name);
   }
   cr_expect_eq(checkpoint->count, 32);
@@ -158,7 +158,8 @@ static void expect_tensors(const rs_gguf *gguf) {
     const char *name;
     size_t rank, shape[4];
   } cases[] = {{"rank1", 1, {3}}, {"rank2", 2, {2, 5}}, {"rank3", 3, {2, 3, 4}}, {"rank4", 4, {2, 1, 3, 5}}};
-  static const char *const whole[] = {"int8", "int16", "int32", "int64"}, *const words[] = {"I8", "I16", "I32", "I64"};
+  static const char *const integers[] = {"int8", "int16", "int32", "int64"}, *const words[] = {"I8", "I16", "I32",
+                                                                                               "I64"};
   const rs_stored_tensor *tensor;
   rs_err err = {0};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
@@ -170,8 +171,8 @@ static void expect_tensors(const rs_gguf *gguf) {
     cr_expect_eq((size_t)(tensor->data - checkpoint->tensors[0].data) % 64, 0);
     free(numbers);
   }
-  for (size_t i = 0; i < RS_COUNT(whole); i++) {
-    tensor = rs_safetensors_find(rs_gguf_checkpoint(gguf), whole[i]);
+  for (size_t i = 0; i < RS_COUNT(integers); i++) {
+    tensor = rs_safetensors_find(rs_gguf_checkpoint(gguf), integers[i]);
     cr_assert_not_null(tensor);
     cr_expect_str_eq(rs_dtype_words[tensor->dtype], words[i]);
     cr_expect_eq(tensor->bytes, (size_t)2 << i);
