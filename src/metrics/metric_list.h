@@ -46,6 +46,7 @@
   metric(alias) \
   metric(calibration) \
   metric(loss) \
+  metric(last_tenth_loss) \
   metric(loss_by_position) \
   metric(long_perplexity) \
   metric(accuracy) \

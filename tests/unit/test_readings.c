@@ -106,6 +106,30 @@ Test(readings, loss_by_position__has_the_targets_of_each_bin) {
   expect_rows(&result, want, 3, 5);
 }
 
+/* The last of four tokens alone: that of the third sequence is a probe, as are the others, which the plain task counts.
+ * Of 10 and of 11 tokens it is one and two. */
+Test(readings, last_tenth_loss__is_that_of_the_end) {
+  enum { TENTHS = 11 };
+  double nats[2 * TENTHS];
+  int32_t asked[2 * TENTHS];
+  uint8_t which[2 * TENTHS] = {0};
+  for (size_t i = 0; i < 2 * TENTHS; i++) nats[i] = (double)(i * i), asked[i] = 1;
+  rs_result result = read_by("last_tenth_loss", &written, &probed, NULL, NULL);
+  agrees(result.value[0], NAN, 0, "probes");
+  result = read_by("last_tenth_loss", &written, &plain, NULL, NULL);
+  agrees(result.value[0], 5, 1e-15, "of 9, 4 and 2 nats");
+  agrees(result.error[0], sqrtl((16 + 1 + 9) * 3 / 2.0L) / 3, 1e-15, "of 9, 4 and 2 nats");
+  rs_reading reading = {2, 10, nats, asked, asked, which, NULL, {0}};
+  float nowhere[2 * TENTHS];
+  for (size_t i = 0; i < 2 * TENTHS; i++) nowhere[i] = NAN;
+  reading.depths = nowhere;
+  result = read_by("last_tenth_loss", &reading, &plain, NULL, NULL);
+  agrees(result.value[0], (81 + 361) / 2.0L, 1e-15, "the last of 10");
+  reading.answers = TENTHS;
+  result = read_by("last_tenth_loss", &reading, &plain, NULL, NULL);
+  agrees(result.value[0], (81 + 100 + 400 + 441) / 4.0L, 1e-15, "the last two of 11");
+}
+
 /* Of five targets that are no probes and whose context was cut, two gain more than 2 nats and end below 2: those of 1.5
  * and of 2 nats. One gains 2 and stands at 0.75, one gains 1.9, and one is at 2.5 even so. */
 Test(readings, long_perplexity__of_the_targets_that_the_long_context_helps) {
