@@ -48,6 +48,7 @@
   metric(loss) \
   metric(last_tenth_loss) \
   metric(loss_by_position) \
+  metric(repeated_loss) \
   metric(long_perplexity) \
   metric(accuracy) \
   metric(recall) \

@@ -18,6 +18,7 @@
   task(associative_recall) \
   task(bytes) \
   task(tokens) \
+  task(repeat) \
   task(passkey) \
   task(translate) \
   task(where) \

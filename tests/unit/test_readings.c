@@ -130,6 +130,56 @@ Test(readings, last_tenth_loss__is_that_of_the_end) {
   agrees(result.value[0], (81 + 100 + 400 + 441) / 4.0L, 1e-15, "the last two of 11");
 }
 
+/* Two sequences of nine tokens. Said first at tokens 0, 1 and 4, which ask for tokens 1, 2 and 5; said again by tokens
+ * 4, 5 and 8 of the first sequence, 4, 4 and 4 tokens later, and by token 8 of the second, 7 later. Left out: what was
+ * no target when it stood there, another token, what is said a third time, probes, and what stands at the start. */
+Test(readings, repeated_loss__pairs_what_is_said_again_with_what_was_said_first) {
+  enum { LONG = 9 };
+  double nats[2 * LONG] = {0};
+  int32_t asked[2 * LONG];
+  uint8_t which[2 * LONG] = {0};
+  float place[2 * LONG];
+  for (size_t i = 0; i < RS_COUNT(asked); i++) asked[i] = NO, place[i] = NAN;
+  static const struct {
+    size_t token;
+    int32_t target;
+    uint8_t part;
+    size_t stands; /* LONG: nowhere */
+    double nats;
+  } said_at[] = {{0, 5, PLAIN, LONG, 3},        {1, 6, PLAIN, LONG, 2},       {4, 5, AGAIN, 1, 0.5},
+                 {5, 6, AGAIN, 2, 2.5},         {3, 7, PLAIN, LONG, 8},       {6, 9, AGAIN, 4, 100},
+                 {7, 4, AGAIN, 3, 100},         {8, 5, AGAIN, 5, 100},        {LONG + 1, 8, PLAIN, LONG, 4},
+                 {LONG + 8, 8, AGAIN, 2, 1},    {LONG + 7, 8, NEEDLE, 2, 77}, {LONG + 3, 8, AGAIN, 0, 100},
+                 {LONG + 2, 8, PLAIN, LONG, 50}};
+  for (size_t i = 0; i < RS_COUNT(said_at); i++) {
+    size_t t = said_at[i].token;
+    asked[t] = said_at[i].target;
+    which[t] = said_at[i].part;
+    nats[t] = said_at[i].nats;
+    if (said_at[i].stands < LONG) place[t] = (float)said_at[i].stands / (LONG - 1);
+  }
+  const rs_reading reading = {2, LONG, nats, asked, asked, which, place, {0}};
+  rs_result result = read_by("repeated_loss", &reading, &probed, "per_octave", "1");
+  agrees(result.value[0], (3 + 2 + 4) / 3.0L, 1e-15, "first");
+  agrees(result.value[1], (0.5L + 2.5L + 1) / 3, 1e-15, "second");
+  agrees(result.value[2], (-2.5L + 0.5L - 3) / 3, 1e-15, "second less first");
+  agrees(result.error[2], sqrtl(2 * (powl(-2 + 10 / 3.0L, 2) + powl(-3 + 5 / 3.0L, 2))) / 3, 1e-15, "its error");
+  static const double want[] = {4, 8, 3, 3, NAN, 4.0 / 3, NAN, -5.0 / 3, NAN};
+  for (size_t c = 0; c < 3; c++) agrees(result.curve.cells[c], want[c], 0, "bin");
+  agrees(result.curve.cells[7], -5.0L / 3, 1e-15, "of 4 to 7 tokens");
+  cr_expect_eq(result.curve.rows, 1);
+  rs_curve_clear(&result.curve);
+  result = read_by("repeated_loss", &reading, &probed, "per_octave", "4");
+  static const double near[] = {4, 5, 2, 2.5, NAN, 1.5, NAN, -1, NAN, 6, 8, 1, 4, NAN, 1, NAN, -3, NAN};
+  expect_rows(&result, near, 2, 9);
+  result = read_by("repeated_loss", &reading, &plain, NULL, NULL);
+  agrees(result.value[2], NAN, 0, "a task that asks for nothing again");
+  rs_task_kind across = probed;
+  across.form = RS_ENCODER_DECODER;
+  result = read_by("repeated_loss", &reading, &across, NULL, NULL);
+  agrees(result.value[2], NAN, 0, "depths of another sequence");
+}
+
 /* Of five targets that are no probes and whose context was cut, two gain more than 2 nats and end below 2: those of 1.5
  * and of 2 nats. One gains 2 and stands at 0.75, one gains 1.9, and one is at 2.5 even so. */
 Test(readings, long_perplexity__of_the_targets_that_the_long_context_helps) {

@@ -33,6 +33,8 @@ static const struct {
     {"passkey",
      "numbers=uint8 filler_from=any depths=any symbols=[1,2,3,4] symbol_tokens=2 key_symbols=9",
      {57, 60, 300}},
+    {"repeat", "numbers=uint8 share=0.5", {127, 200, 500}},
+    {"repeat", "numbers=uint8 share=0.5 vocabulary=300 passage=2 distance=[2,5]", {6, 64, 500}},
     {"translate", "", {4, 8, 128}},
     {"translate", "block=1 words=2 rules=7", {1, 2, 33}},
     {"where", "", {4, 9, 64}},
@@ -185,6 +187,8 @@ Test(tasks, parameters_of_readings__leave_training_alone) {
                {"bytes", "share=0.5", "stride=8", 40},
                {"tokens", "share=0.5 numbers=uint8", "unscored=0.3", 40},
                {"tokens", "share=0.5 numbers=uint8", "stride=8", 40},
+               {"repeat", "share=0.5 numbers=uint8", "prefix=9", 160},
+               {"repeat", "share=0.5 numbers=uint8", "distance=[70,80]", 160},
                {"dictionary", "", "told=count", 64}};
   size_t count, said = 0;
   const rs_task_kind *const *kinds = rs_task_kinds(&count);
@@ -340,6 +344,7 @@ Test(tasks, chance__is_what_a_blind_guess_gets) {
                {"flip_flop", "aims=all evaluation=every", 32},
                {"where", "", 16},
                {"associative_recall", "values=40", 64},
+               {"repeat", "vocabulary=20 passage=5", 24},
                {"translate", "words=20", 24},
                {"film", "shapes=3", 64}};
   for (size_t c = 0; c < RS_COUNT(asked); c++) {
