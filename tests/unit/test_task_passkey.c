@@ -149,6 +149,143 @@ Test(passkey, symbols_of_several_tokens__are_drawn_whole) {
   leaves((const char *[]){"filler", "intro", "needle", "question.npy"}, 4);
 }
 
+/* ---- several needles --------------------------------------------------------------------------------------------- */
+
+enum { NEEDLES = 3, MOST = 64 };
+
+/* What the text of a sequence tells: needles are [name key], questions ?name key, of a letter and two digits each. */
+typedef struct told {
+  size_t places[NEEDLES];  /* of the keys */
+  size_t fillers[NEEDLES]; /* before the needles */
+  char names[NEEDLES];
+  size_t count, end; /* where the questions begin */
+} told;
+
+/* Reads it, and asserts that the filler goes on around the needles. */
+static told parse(const char *text) {
+  told got = {0};
+  size_t fillers = 0, t = 1;
+  cr_assert_eq(text[0], '<');
+  for (; text[t] != '?'; t++) {
+    if (text[t] != '[') {
+      cr_assert_eq(text[t], "abcd"[fillers++ % 4], "%s", text);
+      continue;
+    }
+    cr_assert(got.count < NEEDLES && text[t + 4] == ']', "%s", text);
+    got.names[got.count] = text[t + 1];
+    got.fillers[got.count] = fillers;
+    got.places[got.count++] = t + 2;
+    t += 4;
+  }
+  got.end = t;
+  return got;
+}
+
+/* Question `q` asks for a needle by its name, and for its key: where that stands. */
+static size_t check_question(const task_desk *desk, const char *text, const told *got, size_t q) {
+  const rs_example *e = &desk->example;
+  size_t at = got->end + 4 * q, needle = 0;
+  cr_assert_eq(text[at], '?', "%s", text);
+  while (got->names[needle] != text[at + 1]) cr_assert_lt(++needle, got->count, "%s", text);
+  for (size_t k = 0; k < 2; k++) {
+    size_t asked = at + 1 + k, place = got->places[needle] + k;
+    cr_assert_eq(e->targets[asked], text[place], "%s", text);
+    cr_assert_eq(e->sought[asked], place);
+    if (asked + 1 < desk->shape.length) cr_assert_eq(text[asked + 1], text[place], "%s", text);
+  }
+  return needle;
+}
+
+/* 2 questions of 3 needles, of which the first stands at the next depth, the second at the one after it: three depths,
+ * so that all pairs of them come. The third needle stands anywhere, before and behind the others. */
+Test(passkey, several_needles__are_told_apart_by_their_names) {
+  enum { FILLERS = 20, LENGTH = 1 + NEEDLES * 5 + 2 * 4 + FILLERS - 1, SEQUENCES = 300 };
+  static const double depths[] = {0, 0.5, 0.9};
+  task_desk desk;
+  size_t anywhere[FILLERS + 1] = {0}, first[26] = {0};
+  enter_scratch();
+  write_texts("<", "abcd", "[@#]", "?@");
+  prepare_desk(&desk, "numbers=uint8 key_symbols=2 needles=3 queries=2 depths=[0,0.5,0.9]");
+  for (size_t i = 0; i < SEQUENCES; i++) {
+    desk_draw(&desk, RS_SPLIT_EVALUATION, i, LENGTH);
+    const char *text = written(&desk);
+    told got = parse(text);
+    cr_assert_eq(got.count, NEEDLES, "%s", text);
+    cr_assert_eq(desk_targets(&desk), 4);
+    cr_assert(got.names[0] != got.names[1] && got.names[0] != got.names[2] && got.names[1] != got.names[2]);
+    size_t asked[2];
+    for (size_t q = 0; q < 2; q++) {
+      double depth = depths[(2 * i + q) % 3];
+      asked[q] = check_question(&desk, text, &got, q);
+      cr_assert_eq(got.fillers[asked[q]], (size_t)(depth * FILLERS + 0.5), "%s: %zu", text, q);
+      cr_assert_float_eq(desk.example.depths[got.end + 1 + 4 * q], depth, 1e-6);
+    }
+    cr_assert_neq(asked[0], asked[1]);
+    anywhere[got.fillers[3 - asked[0] - asked[1]]]++;
+    first[got.names[asked[0]] - 'A']++;
+  }
+  for (size_t i = 0; i <= FILLERS; i++)
+    cr_expect(within_four_sigma(anywhere[i], SEQUENCES, i % FILLERS == 0 ? 0.5 / FILLERS : 1.0 / FILLERS), "%zu at %zu",
+              anywhere[i], i);
+  for (size_t i = 0; i < 26; i++) cr_expect(within_four_sigma(first[i], SEQUENCES, 1 / 26.0), "%zu", first[i]);
+  desk_clear(&desk);
+  leaves(files, RS_COUNT(files));
+}
+
+/* More needles leave the key and the depth of a sequence as they were; a mark within a text that has no names is text.
+ */
+Test(passkey, one_needle__is_the_one_that_it_was) {
+  task_desk desk, more;
+  enter_scratch();
+  write_texts("<", "a@cd", "[#@]", "?@");
+  prepare_desk(&desk, "numbers=uint8 key_symbols=2 depths=[0.5]");
+  make_desk(&more, "numbers=uint8 key_symbols=2 depths=[0.5] needles=2");
+  desk_prepare(&more, 1);
+  for (size_t i = 0; i < 20; i++) {
+    desk_draw(&desk, RS_SPLIT_EVALUATION, i, 18);
+    desk_draw(&more, RS_SPLIT_EVALUATION, i, 30);
+    check_sequence(&desk, "<a@cda[KE@]@cda?@K", 16, 7, 0.5f);
+    cr_assert_arr_eq(desk.example.targets + 16, more.example.targets + 28, 2 * sizeof(int32_t));
+  }
+  desk_clear(&desk);
+  desk_clear(&more);
+  leaves(files, RS_COUNT(files));
+}
+
+/* Ids of 16 bits: names (20, 21) and (22, 23), which stand twice in the needle; the marks, 900 and 901, are never read.
+ */
+Test(passkey, names_of_several_tokens__stand_in_their_places) {
+  static const double symbols[] = {10, 11}, names[] = {20, 21, 22, 23};
+  static const uint16_t needle[] = {901, 5, 900, 901}, question[] = {6, 901, 7}, none[] = {9};
+  task_desk desk;
+  size_t firsts = 0;
+  enter_scratch();
+  cr_assert_eq(rs_file_write("filler", (const char *)none, sizeof none, NULL), RS_OK);
+  cr_assert_eq(rs_file_write("intro", (const char *)none, sizeof none, NULL), RS_OK);
+  cr_assert_eq(rs_file_write("needle", (const char *)needle, sizeof needle, NULL), RS_OK);
+  cr_assert_eq(rs_file_write("question", (const char *)question, sizeof question, NULL), RS_OK);
+  make_desk(&desk, "mark=900 name_mark=901 name_tokens=2 key_symbols=1 needles=2 depths=[0]");
+  bound_list(&desk.parameters, "symbols", symbols, RS_COUNT(symbols));
+  bound_list(&desk.parameters, "names", names, RS_COUNT(names));
+  desk_prepare(&desk, 1);
+  for (size_t i = 0; i < 100; i++) {
+    desk_draw(&desk, RS_SPLIT_EVALUATION, i, 17); /* 1 of intro, 2 needles of 6, a question of 4, the key: no filler */
+    const int32_t *x = desk.example.tokens;
+    int32_t one = x[1], other = 42 - one; /* 20 or 22 */
+    cr_assert(one == 20 || one == 22);
+    const int32_t expected[] = {9, one,   one + 1, 5,         x[4], one,   one + 1,   other, other + 1,
+                                5, x[10], other,   other + 1, 6,    x[14], x[14] + 1, 7};
+    cr_assert_arr_eq(x, expected, sizeof expected);
+    size_t place = x[14] == one ? 4 : 10;
+    cr_assert(desk.example.targets[16] == x[place] && desk.example.sought[16] == place && desk_targets(&desk) == 1);
+    firsts += one == 20;
+  }
+  cr_expect(within_four_sigma(firsts, 100, 0.5), "%zu", firsts);
+  cr_expect_eq(desk.shape.vocabulary, 24);
+  desk_clear(&desk);
+  leaves(files, RS_COUNT(files));
+}
+
 /* ---- what is refused --------------------------------------------------------------------------------------------- */
 
 Test(passkey, contradictions__name_the_parameter) {
@@ -162,6 +299,18 @@ Test(passkey, contradictions__name_the_parameter) {
       {"mark=3 symbols=[1,2.5]", "symbols", "2.5 is no id of a token"},
       {"numbers=uint8 symbols=[1,2] symbol_tokens=2 key_symbols=513", "key_symbols",
        "513 symbols of 2 tokens: a key has 1024 tokens at most"},
+      {"numbers=uint8 needles=5 key_symbols=205", "needles",
+       "5 keys of 205 tokens: must have 1024 tokens at most together"},
+      {"numbers=uint8 needles=2 queries=3", "queries", "must not exceed needles = 2"},
+      {"numbers=uint8 needles=27", "needles", "26 names for 27 needles: each has its own"},
+      {"numbers=uint8 names=[1,2,3] name_tokens=2", "names", "3 ids are no whole number of names of 2 (name_tokens)"},
+      {"numbers=uint8 names=[1,2,3] needles=4", "needles", "3 names for 4 needles: each has its own"},
+      {"numbers=uint8 names=[1.5]", "names", "1.5 is no id of a token"},
+      {"mark=3 symbols=[1] needles=2", "name_mark",
+       "must be given: the id that stands in needle and question for the needle's name"},
+      {"mark=3 symbols=[1] name_mark=4", "names", "must be given: the ids that needles are called by"},
+      {"numbers=uint8 name_mark=35", "name_mark", "must differ from mark, which is the key's"},
+      {"mark=3 symbols=[1] name_mark=3 names=[1]", "name_mark", "must differ from mark, which is the key's"},
   };
   for (size_t i = 0; i < RS_COUNT(wrong); i++) {
     task_desk desk;
@@ -172,6 +321,19 @@ Test(passkey, contradictions__name_the_parameter) {
     cr_expect_str_eq(err.message, wrong[i].message);
     desk_clear(&desk);
   }
+}
+
+Test(passkey, name_tokens__ask_for_names) {
+  task_desk desk;
+  rs_err err = {0};
+  make_desk(&desk, "numbers=uint8 name_tokens=2");
+  desk.parameters.settings.values[rs_settings_find(&desk.parameters.settings, "name_tokens")].given = true;
+  cr_expect_eq(desk.kind->check(&desk.parameters.binding, &err), RS_INPUT);
+  cr_expect_str_eq(err.subject, "name_tokens");
+  cr_expect_str_eq(err.message, "has no effect with one needle without a name (leave one of them out)");
+  desk_set(&desk, "needles=2");
+  cr_expect_eq(desk.kind->check(&desk.parameters.binding, &err), RS_OK);
+  desk_clear(&desk);
 }
 
 Test(passkey, missing_files__are_told) {
@@ -197,6 +359,10 @@ Test(passkey, wrong_files__are_told) {
       {"abc", "##", "mark=8995 symbols=[1]", "", "filler: 3 bytes are no whole number of ids of 16 bits"},
       {"ab\1\1", "cd\1\1", "numbers=uint32 mark=1 symbols=[1]", "needle",
        "needle: has no id 1, which stands for the key (mark)"},
+      {"ab", "#", "numbers=uint8 needles=2", "needle",
+       "needle: has no id 64, which stands for the needle's name (name_mark)"},
+      {"ab", "@#", "numbers=uint8 needles=2", "question",
+       "question: has no id 64, which stands for the needle's name (name_mark)"},
   };
   enter_scratch();
   for (size_t i = 0; i < RS_COUNT(wrong); i++) {
