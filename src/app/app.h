@@ -95,18 +95,21 @@ void rs_wrap(rs_text *text, size_t column, size_t indent, size_t width, const ch
  * (experiments/README.md says what may stand in them). Published numbers in a file STEM.csv beside STEM.yaml are joined
  * to that run's rows by the columns that both have. Also small tables of such files. Nothing here runs an experiment.
  *
- * origin says whether the source prints the number, it follows from a formula that the source prints (derived), the
- * implementation that runs departs from the paper, or nobody said it (found). Mathematics alone refutes; what was said
- * of trained models does not appear in those here. */
+ * origin says whether the source prints the number (printed) or numbers whose difference has this sign (order), says
+ * it without a number (stated), or prints a formula that it follows from (derived); whether the implementation that
+ * runs departs from the paper; or that nobody said it (found). A printed number that is not reached is missed, an order
+ * or a statement about trained models does not appear in those here, and mathematics alone is refuted. */
 
-typedef enum rs_origin { RS_PRINTED, RS_DERIVED, RS_DEPARTS, RS_FOUND, RS_ORIGINS } rs_origin;
+typedef enum rs_origin { RS_PRINTED, RS_ORDER, RS_STATED, RS_DERIVED, RS_DEPARTS, RS_FOUND, RS_ORIGINS } rs_origin;
 
+/* From RS_MISSED on a run comes to another number than was said. */
 typedef enum rs_verdict {
   RS_NO_VERDICT,
   RS_AGREES,
   RS_AGREES_WITH_DEFINITION,
-  RS_REFUTED,
+  RS_MISSED,
   RS_DOES_NOT_APPEAR,
+  RS_REFUTED,
   RS_VERDICTS
 } rs_verdict;
 
@@ -125,7 +128,9 @@ typedef struct rs_claim {
   rs_bound claimed, here; /* `expected` and `here`, read */
   rs_origin origin;
   rs_verdict verdict;
-  size_t line; /* of the file */
+  size_t line;                        /* of the file */
+  size_t least_weights, most_weights; /* of the trained models that it is about; 0: not known */
+  size_t seeds;                       /* that each was trained from */
 } rs_claim;
 
 /* The rows of one expected.csv. */
@@ -140,6 +145,13 @@ typedef struct rs_claims {
  * rs_claims_free. */
 rs_status rs_claims_read(const char *file, rs_claims **claims, rs_err *err) RS_NONNULL(1, 2);
 void rs_claims_free(rs_claims *claims);
+
+/* Notes with the claims about files of the config STEM.yaml (`stem` of `length` bytes; "config": about files without a
+ * stem) how many weights the models of its experiment have, and from how many seeds they are trained. RS_INPUT
+ * "file:line: verdict: why" where trained models are said to refute, or not to show what was said of none. RS_MEMORY.
+ */
+rs_status rs_claims_measure(rs_claims *claims, const char *stem, size_t length, const rs_experiment *experiment,
+                            rs_err *err) RS_NONNULL(1, 2, 4);
 
 /* How one claim came out. */
 typedef struct rs_claim_result {
@@ -168,7 +180,8 @@ typedef struct rs_tally {
 /* Adds the claims of one experiment. */
 void rs_tally_add(rs_tally *tally, const rs_claims *claims, const rs_claim_result *findings) RS_NONNULL(1, 2, 3);
 
-/* Adds "printed: 3 agree, 1 with a definition, 0 refuted, 0 do not appear; derived: ...". */
+/* Adds "printed: 3 agree, 1 with a definition, 2 missed; order: 4 agree, 1 does not appear; stated: ...": of an origin
+ * the verdicts that it has, and how many agree in any case. */
 void rs_tally_print(const rs_tally *tally, rs_text *text) RS_NONNULL(1, 2);
 
 /* The table: key, expected, reproduced, difference, verdict, and below it the notes. */

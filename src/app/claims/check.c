@@ -2,6 +2,7 @@
 #include "claims.h"
 
 #include "io/io.h"
+#include "train/train.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -126,6 +127,67 @@ static void clear(source *from) {
   *from = (source){0};
 }
 
+/* Whether the claim selects the models of this name, "model=NAME", or none by name. */
+static bool is_about(const rs_claim *claim, const char *name) {
+  static const char key[] = "model=";
+  const char *at = strstr(claim->where, key);
+  size_t length = strlen(name);
+  if (at == NULL || (at > claim->where && at[-1] != ' ')) return true;
+  for (; at != NULL; at = strstr(at, key)) {
+    at += sizeof key - 1;
+    const char *end = at + length;
+    if (strncmp(at, name, length) == 0 && (*end == '\0' || *end == ';' || strncmp(end, " less ", 6) == 0)) return true;
+  }
+  return false;
+}
+
+/* A checkpoint that cannot be made fails its cells, and counts for none. */
+static rs_status measure_model(rs_claims *claims, const rs_experiment *experiment, size_t model, const bool *concerned,
+                               rs_err *err) {
+  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
+  rs_transformer *begun;
+  rs_err why = {0};
+  rs_status status = rs_checkpoint_create(experiment, model, &begun, &why);
+  if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
+  if (status != RS_OK) return RS_OK;
+  for (size_t i = 0; i < claims->count; i++) {
+    rs_claim *claim = &claims->items[i];
+    if (!concerned[i] || !is_about(claim, experiment->models[model].name)) continue;
+    if (claim->seeds == 0 || begun->size < claim->least_weights) claim->least_weights = begun->size;
+    if (begun->size > claim->most_weights) claim->most_weights = begun->size;
+    claim->seeds = checkpoint->folder != NULL || checkpoint->seeded ? 1 : experiment->seed_count;
+  }
+  rs_transformer_free(begun);
+  return RS_OK;
+}
+
+rs_status rs_claims_measure(rs_claims *claims, const char *stem, size_t length, const rs_experiment *experiment,
+                            rs_err *err) {
+  bool trained = experiment->checkpoints != NULL;
+  bool *concerned = rs_alloc(claims->count, sizeof *concerned, err);
+  rs_status status = concerned != NULL ? RS_OK : RS_MEMORY;
+  for (size_t i = 0; i < claims->count && status == RS_OK; i++) {
+    const rs_claim *claim = &claims->items[i];
+    const char *slash = strrchr(claim->file, '/'), *name = slash != NULL ? claim->file : "config";
+    size_t size = slash != NULL ? (size_t)(slash - claim->file) : strlen(name);
+    concerned[i] = size == length && memcmp(name, stem, size) == 0;
+    if (concerned[i] && trained && claim->verdict == RS_REFUTED)
+      status = rs_fail(err, RS_INPUT,
+                       "%s:%zu: verdict: is refuted, but %.*s.yaml reads trained models, which refute "
+                       "nothing (missed for a number, does_not_appear for an order or a statement)",
+                       claims->name, claim->line, (int)length, stem);
+    if (concerned[i] && !trained && claim->verdict == RS_DOES_NOT_APPEAR)
+      status = rs_fail(err, RS_INPUT,
+                       "%s:%zu: verdict: is does_not_appear, but %.*s.yaml reads no trained model "
+                       "(refuted, or missed for a number)",
+                       claims->name, claim->line, (int)length, stem);
+  }
+  for (size_t m = 0; m < experiment->model_count && status == RS_OK && trained; m++)
+    status = measure_model(claims, experiment, m, concerned, err);
+  free(concerned);
+  return status;
+}
+
 bool rs_claims_is_full(const char *stem, size_t length) {
   static const char end[] = "full";
   size_t size = sizeof end - 1;
@@ -164,10 +226,12 @@ static rs_status read_table(source *from, const char *claims, const char *result
   return status;
 }
 
-static void judge(const rs_claim *claim, rs_claim_result *finding) {
+void rs_claim_judge(const rs_claim *claim, rs_claim_result *finding) {
   char number[RS_NUMBER_CHARS];
   bool contradicts = rs_claim_contradicts(claim);
   bool expected = !claim->claimed.stated || rs_bound_holds(&claim->claimed, finding->value);
+  if (claim->verdict == RS_DOES_NOT_APPEAR)
+    expected = expected && !(fabs(finding->value - claim->claimed.number) <= claim->here.tolerance);
   bool here = !claim->here.stated || rs_bound_holds(&claim->here, finding->value);
   rs_number_format(finding->value, number);
   finding->held = here && expected == !contradicts;
@@ -195,7 +259,7 @@ static rs_status check_one(const rs_claims *claims, const rs_claim *claim, sourc
   rs_status status = read_table(from, claims->name, results, name, claim->file, &why);
   if (status == RS_OK) status = rs_table_select(from->table, claim->column, claim->where, NULL, &finding->value, &why);
   if (status == RS_OK)
-    judge(claim, finding);
+    rs_claim_judge(claim, finding);
   else
     rs_shorten(why.message, sizeof finding->why, finding->why);
   return status;

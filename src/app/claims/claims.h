@@ -97,6 +97,10 @@ rs_status rs_select_check(const char *column, const char *where, rs_err *err);
 
 /* ---- check.c ----------------------------------------------------------------------------------------------------- */
 
+/* What the verdict of a claim comes to where a run comes to finding->value: `held` and `why`. An order that does not
+ * appear is one that is no larger than the tolerance of `here`. */
+void rs_claim_judge(const rs_claim *claim, rs_claim_result *finding);
+
 /* Joins published numbers to what a run wrote, where there are any: the CSV file beside the expected.csv called
  * `claims` that is named as the config which `file` ("STEM/summary") is of. A row of it belongs to the rows of the run
  * with the same words in all columns that both have; its other columns become columns of *run, empty elsewhere.

@@ -1,6 +1,7 @@
 /* expected.csv: which numbers are expected, and who says so. */
 #include "claims.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,21 @@ enum column { KEY, FILE_NAME, COLUMN, WHERE, EXPECTED, HERE, TOLERANCE, ORIGIN, 
 static const char *const columns[COLUMNS] = {"key",       "file",   "column",  "where",  "expected", "here",
                                              "tolerance", "origin", "verdict", "source", "note"};
 const char *const rs_origin_words[RS_ORIGINS] = {
-    [RS_PRINTED] = "printed", [RS_DERIVED] = "derived", [RS_DEPARTS] = "departs", [RS_FOUND] = "found"};
-static const char *const verdicts[RS_VERDICTS] = {"", "agrees", "agrees_with_definition", "refuted", "does_not_appear"};
+    [RS_PRINTED] = "printed", [RS_ORDER] = "order",     [RS_STATED] = "stated",
+    [RS_DERIVED] = "derived", [RS_DEPARTS] = "departs", [RS_FOUND] = "found"};
+static const char *const verdicts[RS_VERDICTS] = {"",       "agrees",          "agrees_with_definition",
+                                                  "missed", "does_not_appear", "refuted"};
+
+/* The verdicts that an origin goes with: a number is missed, an order or a statement does not appear. */
+static const bool goes_with[RS_ORIGINS][RS_VERDICTS] = {
+    [RS_PRINTED] = {[RS_AGREES] = true, [RS_AGREES_WITH_DEFINITION] = true, [RS_MISSED] = true, [RS_REFUTED] = true},
+    [RS_ORDER] =
+        {[RS_AGREES] = true, [RS_AGREES_WITH_DEFINITION] = true, [RS_DOES_NOT_APPEAR] = true, [RS_REFUTED] = true},
+    [RS_STATED] =
+        {[RS_AGREES] = true, [RS_AGREES_WITH_DEFINITION] = true, [RS_DOES_NOT_APPEAR] = true, [RS_REFUTED] = true},
+    [RS_DERIVED] = {[RS_AGREES] = true, [RS_AGREES_WITH_DEFINITION] = true, [RS_REFUTED] = true},
+    [RS_DEPARTS] = {[RS_NO_VERDICT] = true},
+    [RS_FOUND] = {[RS_NO_VERDICT] = true}};
 
 /* The first error of a field, with its place. */
 static rs_status refuse(const rs_claims *claims, size_t line, enum column column, const char *why, rs_err *err) {
@@ -25,22 +39,42 @@ static size_t find_word(const char *word, const char *const *words, size_t count
   return place;
 }
 
+/* "agrees, agrees_with_definition, missed or refuted for printed". */
+static rs_status refuse_verdict(const rs_claims *claims, const rs_claim *claim, rs_err *err) {
+  rs_text why = {0};
+  size_t last = RS_VERDICTS;
+  for (size_t v = 0; v < RS_VERDICTS; v++)
+    if (goes_with[claim->origin][v]) last = v;
+  for (size_t v = 0; v <= last; v++) {
+    if (!goes_with[claim->origin][v]) continue;
+    if (why.length > 0) rs_text_puts(&why, v == last ? " or " : ", ");
+    rs_text_puts(&why, last == RS_NO_VERDICT ? "empty" : verdicts[v]);
+  }
+  rs_status status = rs_text_check(&why, err);
+  if (status == RS_OK)
+    status = rs_fail(err, RS_INPUT, "%s:%zu: verdict: is %s where the origin is %s", claims->name, claim->line,
+                     rs_text_string(&why), rs_origin_words[claim->origin]);
+  rs_text_clear(&why);
+  return status;
+}
+
 static rs_status read_words(const rs_claims *claims, char **fields, rs_claim *claim, rs_err *err) {
   size_t origin = find_word(fields[ORIGIN], rs_origin_words, RS_ORIGINS);
   size_t verdict = find_word(fields[VERDICT], verdicts, RS_VERDICTS);
-  if (origin == RS_ORIGINS) return refuse(claims, claim->line, ORIGIN, "is printed, derived, departs or found", err);
-  bool judged = origin == RS_PRINTED || origin == RS_DERIVED;
-  if (judged && (verdict == RS_VERDICTS || verdict == RS_NO_VERDICT))
-    return refuse(claims, claim->line, VERDICT, "is agrees, agrees_with_definition, refuted or does_not_appear", err);
-  if (!judged && verdict != RS_NO_VERDICT)
-    return refuse(claims, claim->line, VERDICT, "is for what is printed or derived; leave it empty", err);
+  if (origin == RS_ORIGINS)
+    return refuse(claims, claim->line, ORIGIN, "is printed, order, stated, derived, departs or found", err);
   claim->origin = (rs_origin)origin;
+  if (verdict == RS_VERDICTS || !goes_with[origin][verdict]) return refuse_verdict(claims, claim, err);
   claim->verdict = (rs_verdict)verdict;
   return RS_OK;
 }
 
 bool rs_claim_contradicts(const rs_claim *claim) {
-  return claim->origin == RS_DEPARTS || claim->verdict == RS_REFUTED || claim->verdict == RS_DOES_NOT_APPEAR;
+  return claim->origin == RS_DEPARTS || claim->verdict >= RS_MISSED;
+}
+
+static bool is_sign(const rs_bound *bound) {
+  return bound->number == 0 && (bound->relation == RS_ABOVE || bound->relation == RS_BELOW);
 }
 
 /* The numbers that an origin and a verdict go with. */
@@ -52,19 +86,107 @@ static rs_status check_numbers(const rs_claims *claims, const rs_claim *claim, r
     return refuse(claims, claim->line, EXPECTED, "is empty for what was found: nobody expected it", err);
   if (claim->origin != RS_FOUND && !claim->claimed.stated)
     return refuse(claims, claim->line, EXPECTED, "is empty (found is the origin of a number of our own)", err);
+  if (claim->origin == RS_PRINTED && is_sign(&claim->claimed))
+    return refuse(claims, claim->line, EXPECTED, "is a sign, no number: its origin is order, or stated", err);
   if ((claim->origin == RS_FOUND || contradicts) && !claim->here.stated)
     return refuse(claims, claim->line, HERE, "is empty: what does the run come to?", err);
-  if ((contradicts || claim->verdict == RS_AGREES_WITH_DEFINITION) && *claim->note == '\0')
-    return refuse(claims, claim->line, NOTE, "is empty: why, by which definition, or in which models?", err);
+  if ((contradicts || claim->verdict == RS_AGREES_WITH_DEFINITION) && claim->verdict != RS_DOES_NOT_APPEAR &&
+      *claim->note == '\0')
+    return refuse(claims, claim->line, NOTE, "is empty: why, or by which definition?", err);
   return RS_OK;
 }
 
+/* ---- what stands in the source, too ------------------------------------------------------------------------------ */
+
+/* A row whose expected number is edited must not pass for the old one. Where the run cannot tell (a relation, a number
+ * that it does not come to, a wide tolerance, a digit that allows a tenth of itself), the source repeats the number. */
+
+static bool is_of_number(char c) {
+  return (c >= '0' && c <= '9') || c == '.';
+}
+
+/* Whether words end with the name of a place, "table ". */
+static bool is_place(const char *begin, const char *end) {
+  static const char *const words[] = {"table ", "tables ", "figure ", "section ", "eq. ", "footnote ", "theorem "};
+  for (size_t i = 0; i < RS_COUNT(words); i++) {
+    size_t length = strlen(words[i]);
+    if ((size_t)(end - begin) >= length && memcmp(end - length, words[i], length) == 0) return true;
+  }
+  return false;
+}
+
+/* Whether `source` holds this very number, not within a longer one, nor as that of a table. A point may end a sentence.
+ */
+static bool is_quoted(const char *source, const char *number) {
+  size_t length = strlen(number);
+  for (const char *at = source; length > 0 && (at = strstr(at, number)) != NULL; at++) {
+    const char *end = at + length;
+    bool begins = at == source || !(is_of_number(at[-1]) || (at[-1] == '-' && number[0] != '-'));
+    bool ends = !is_of_number(*end) || (*end == '.' && !is_of_number(end[1]));
+    if (begins && ends && !is_place(source, at)) return true;
+  }
+  return false;
+}
+
+/* The number that ends before `end`, or begins at `text`. */
+static bool read_number_before(const char *source, const char *end, double *number) {
+  const char *begin = end;
+  while (begin > source && begin[-1] != ' ') begin--;
+  char word[32];
+  size_t length = (size_t)(end - begin);
+  if (length == 0 || length >= sizeof word) return false;
+  memcpy(word, begin, length);
+  word[length] = '\0';
+  return rs_quantity_read(word, number);
+}
+
+/* "132.41 less 31.58 at 2512 tokens": the sign of the difference, 0 where there is none. */
+static int printed_sign(const char *source) {
+  static const char less[] = " less ";
+  double first, second;
+  for (const char *at = source; (at = strstr(at, less)) != NULL; at++) {
+    const char *rest = at + sizeof less - 1;
+    size_t length = strcspn(rest, " ,;:)");
+    if (!read_number_before(source, at, &first) || !read_number_before(rest, rest + length, &second)) continue;
+    return (first > second) - (first < second);
+  }
+  return 0;
+}
+
+static rs_status check_order(const rs_claims *claims, const rs_claim *claim, rs_err *err) {
+  int sign = printed_sign(claim->source);
+  if (!is_sign(&claim->claimed))
+    return refuse(claims, claim->line, EXPECTED, "is >0 or <0: an order is the sign of a difference", err);
+  if (sign == 0)
+    return refuse(claims, claim->line, SOURCE, "says which printed numbers differ (as in 31.58 less 20.41)", err);
+  if (sign != (claim->claimed.relation == RS_ABOVE ? 1 : -1))
+    return refuse(claims, claim->line, EXPECTED, "has another sign than the difference that the source prints", err);
+  return RS_OK;
+}
+
+/* `rounding`: the tolerance that the digits of the number leave. */
+static rs_status check_source(const rs_claims *claims, const rs_claim *claim, double rounding, rs_err *err) {
+  if (claim->origin == RS_FOUND) {
+    if (*claim->source == '\0') return RS_OK;
+    return refuse(claims, claim->line, SOURCE, "is empty for what was found: what somebody says has another origin",
+                  err);
+  }
+  if (*claim->source == '\0') return refuse(claims, claim->line, SOURCE, "is empty", err);
+  if (claim->origin == RS_ORDER) return check_order(claims, claim, err);
+  if (claim->origin == RS_STATED && is_sign(&claim->claimed)) return RS_OK; /* another sign is another result */
+  double tolerance = claim->claimed.tolerance, most = fmin(rounding, fabs(claim->claimed.number) / 10);
+  bool told = claim->claimed.relation == RS_EQUAL && !rs_claim_contradicts(claim) && tolerance <= most;
+  if (told && claim->origin == RS_DERIVED) return RS_OK;
+  if (is_quoted(claim->source, claim->expected + strspn(claim->expected, "<>=! "))) return RS_OK;
+  return refuse(claims, claim->line, SOURCE, "repeats the number that is expected, word for word", err);
+}
+
 /* What a claim must say to be one. */
-static rs_status complete(const rs_claims *claims, const rs_claim *claim, rs_err *err) {
+static rs_status complete(const rs_claims *claims, const rs_claim *claim, double rounding, rs_err *err) {
   if (*claim->key == '\0') return refuse(claims, claim->line, KEY, "is empty", err);
   if (*claim->file == '\0') return refuse(claims, claim->line, FILE_NAME, "is empty (as in summary)", err);
-  if (claim->origin != RS_FOUND && *claim->source == '\0') return refuse(claims, claim->line, SOURCE, "is empty", err);
   RS_TRY(check_numbers(claims, claim, err));
+  RS_TRY(check_source(claims, claim, rounding, err));
   for (const rs_claim *other = claims->items; other < claim; other++)
     if (strcmp(other->key, claim->key) == 0) return refuse(claims, claim->line, KEY, "is there twice", err);
   return RS_OK;
@@ -87,11 +209,12 @@ static rs_status read_row(const rs_claims *claims, char **fields, rs_claim *clai
     return refuse(claims, claim->line, EXPECTED, why.message, err);
   if (rs_bound_read(fields[HERE], &claim->here, &why) != RS_OK)
     return refuse(claims, claim->line, HERE, why.message, err);
-  rs_bound *judged = claim->claimed.stated ? &claim->claimed : &claim->here;
+  RS_TRY(read_words(claims, fields, claim, err));
+  double rounding = claim->claimed.tolerance;
+  rs_bound *judged = claim->claimed.stated && !rs_claim_contradicts(claim) ? &claim->claimed : &claim->here;
   if (rs_bound_tolerance(fields[TOLERANCE], judged, &why) != RS_OK)
     return refuse(claims, claim->line, TOLERANCE, why.message, err);
-  RS_TRY(read_words(claims, fields, claim, err));
-  return complete(claims, claim, err);
+  return complete(claims, claim, rounding, err);
 }
 
 static rs_status check_header(const rs_claims *claims, const rs_table *table, rs_err *err) {

@@ -24,16 +24,38 @@ static void put_difference(rs_text *text, const rs_claim *claim, const rs_claim_
 static const char *const verdicts[RS_VERDICTS] = {[RS_NO_VERDICT] = "",
                                                   [RS_AGREES] = "agrees",
                                                   [RS_AGREES_WITH_DEFINITION] = "agrees with a definition",
-                                                  [RS_REFUTED] = "refuted",
-                                                  [RS_DOES_NOT_APPEAR] = "does not appear"};
+                                                  [RS_MISSED] = "missed",
+                                                  [RS_DOES_NOT_APPEAR] = "does not appear",
+                                                  [RS_REFUTED] = "refuted"};
+
+/* "3,279,104". */
+static void put_count(rs_text *text, size_t count) {
+  if (count >= 1000) put_count(text, count / 1000);
+  rs_text_printf(text, count >= 1000 ? ",%03zu" : "%zu", count % 1000);
+}
+
+/* "does not appear (103,872 to 107,968 weights, 3 seeds)": where models are small, so is what they say. */
+static void put_judgement(rs_text *text, const rs_claim *claim) {
+  rs_text_puts(text, verdicts[claim->verdict]);
+  if (claim->verdict != RS_DOES_NOT_APPEAR || claim->seeds == 0) return;
+  rs_text_puts(text, " (");
+  put_count(text, claim->least_weights);
+  if (claim->most_weights > claim->least_weights) {
+    rs_text_puts(text, " to ");
+    put_count(text, claim->most_weights);
+  }
+  rs_text_printf(text, " weights, %zu %s)", claim->seeds, claim->seeds == 1 ? "seed" : "seeds");
+}
 
 static void put_verdict(rs_text *text, const rs_claim *claim, const rs_claim_result *finding) {
   rs_text_puts(text, rs_origin_words[claim->origin]);
   if (claim->origin == RS_FOUND) rs_text_puts(text, " here");
   if (finding->left_out || !finding->held)
     rs_text_puts(text, finding->left_out ? ", not run" : ", DIFFERS");
-  else if (claim->verdict != RS_NO_VERDICT)
-    rs_text_printf(text, ", %s", verdicts[claim->verdict]);
+  else if (claim->verdict != RS_NO_VERDICT) {
+    rs_text_puts(text, ", ");
+    put_judgement(text, claim);
+  }
 }
 
 /* Claims in the order of their rows. */
@@ -155,9 +177,11 @@ void rs_claims_csv(const rs_claims *claims, const rs_claim_result *findings, rs_
   rs_doc *rows = rs_doc_new(&arena, RS_DOC_ARRAY);
   for (size_t i = 0; i < claims->count; i++) {
     const rs_claim *claim = &claims->items[i];
+    rs_text verdict = {0};
+    put_judgement(&verdict, claim);
     rs_doc_put(rs_doc_add(rows, NULL, RS_DOC_OBJECT), DOC_WORDS("key", claim->key),
                DOC_WORDS("expected", claim->expected), DOC_NUMBER("reproduced", findings[i].value),
-               DOC_WORDS("origin", rs_origin_words[claim->origin]), DOC_WORDS("verdict", verdicts[claim->verdict]),
+               DOC_WORDS("origin", rs_origin_words[claim->origin]), DOC_WORDS("verdict", rs_doc_keep(rows, &verdict)),
                DOC_WORDS("held", findings[i].left_out ? "not run"
                                  : findings[i].held   ? "yes"
                                                       : "no"),
@@ -189,12 +213,25 @@ void rs_tally_add(rs_tally *tally, const rs_claims *claims, const rs_claim_resul
   }
 }
 
+/* " 3 agree, 1 with a definition, 2 missed": of the verdicts that there are. */
+static void put_verdicts(const size_t held[RS_VERDICTS], rs_text *text) {
+  static const char *const words[RS_VERDICTS][2] = {
+      [RS_AGREES] = {"agrees", "agree"},
+      [RS_AGREES_WITH_DEFINITION] = {"with a definition", "with a definition"},
+      [RS_MISSED] = {"missed", "missed"},
+      [RS_DOES_NOT_APPEAR] = {"does not appear", "do not appear"},
+      [RS_REFUTED] = {"refuted", "refuted"}};
+  for (size_t v = RS_AGREES; v < RS_VERDICTS; v++)
+    if (v == RS_AGREES || held[v] > 0)
+      rs_text_printf(text, "%s%zu %s", v == RS_AGREES ? " " : ", ", held[v], words[v][held[v] != 1]);
+}
+
 void rs_tally_print(const rs_tally *tally, rs_text *text) {
-  for (int origin = RS_PRINTED; origin <= RS_DERIVED; origin++)
-    rs_text_printf(text, "%s: %zu agree, %zu with a definition, %zu refuted, %zu do not appear; ",
-                   rs_origin_words[origin], tally->held[origin][RS_AGREES],
-                   tally->held[origin][RS_AGREES_WITH_DEFINITION], tally->held[origin][RS_REFUTED],
-                   tally->held[origin][RS_DOES_NOT_APPEAR]);
+  for (int origin = RS_PRINTED; origin <= RS_DERIVED; origin++) {
+    rs_text_printf(text, "%s:", rs_origin_words[origin]);
+    put_verdicts(tally->held[origin], text);
+    rs_text_puts(text, "; ");
+  }
   rs_text_printf(text, "reasons to refute: %zu; code departs from its paper: %zu; found here: %zu; not run: %zu",
                  tally->reasons, tally->held[RS_DEPARTS][RS_NO_VERDICT], tally->held[RS_FOUND][RS_NO_VERDICT],
                  tally->left_out);

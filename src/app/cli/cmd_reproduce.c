@@ -186,16 +186,33 @@ static int check_name(const rs_experiment *experiment, const char *file, const c
                    file, experiment->name, name, only ? "" : "-", only ? 0 : (int)stem, config);
 }
 
-/* Runs one config, or only checks it. */
-static int run_config(request *r, const char *name, const char *config, bool run) {
+/* Reads a config. One that is run with --full alone may lack a text that is made for it: without the flag it is then
+ * as if it were not there. */
+static int load(request *r, const char *file, bool left_out, rs_experiment **experiment) {
+  rs_problems problems = {0};
+  rs_err err = {0};
+  if (!left_out) return cli_load(r->options, file, experiment);
+  rs_status status = rs_config_load(file, (rs_config_edits){0}, experiment, &problems, &err);
+  rs_problems_clear(&problems);
+  return status == RS_MEMORY ? cli_fail(status, NULL, &err) : CLI_OK;
+}
+
+/* Runs one config, or (run: false) only checks it with the claims about it. */
+static int take_config(request *r, const char *name, const char *config, rs_claims *claims, bool run) {
   rs_experiment *experiment = NULL;
   rs_err err = {0};
   size_t stem = strlen(config) - 5;
   const char *file = path_of(&r->arena, r->root, name, config);
-  if (!r->options->full && rs_claims_is_full(config, stem)) return CLI_OK;
+  bool left_out = !r->options->full && rs_claims_is_full(config, stem);
+  if (left_out && run) return CLI_OK;
   rs_status status = rs_arena_check(&r->arena, &err);
-  int code = status == RS_OK ? cli_load(r->options, file, &experiment) : cli_fail(status, NULL, &err);
-  if (code == CLI_OK) code = check_name(experiment, file, base_of(name), stem, config);
+  int code = status == RS_OK ? load(r, file, left_out, &experiment) : cli_fail(status, NULL, &err);
+  if (code != CLI_OK || experiment == NULL) return code;
+  code = check_name(experiment, file, base_of(name), stem, config);
+  if (code == CLI_OK && !run) {
+    status = rs_claims_measure(claims, config, stem, experiment, &err);
+    if (status != RS_OK) code = cli_fail(status, NULL, &err);
+  }
   if (code == CLI_OK && run) {
     const char *directory = path_of(&r->arena, r->results, experiment->name, NULL);
     status = rs_arena_check(&r->arena, &err);
@@ -222,14 +239,15 @@ static int check_source(const rs_claims *claims, const rs_claim *claim, const na
 }
 
 /* Runs the configs of an experiment; or sees that they can be run, and that what is claimed comes from them. */
-static int take_configs(request *r, const char *name, const rs_claims *claims, bool run) {
+static int take_configs(request *r, const char *name, rs_claims *claims, bool run) {
   names configs = {0};
   rs_err err = {0};
   rs_status status = list_entries(&r->arena, path_of(&r->arena, r->root, name, NULL), is_config, &configs, &err);
   int code = status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
   for (size_t i = 0; i < claims->count && code == CLI_OK && !run; i++)
     code = check_source(claims, &claims->items[i], &configs);
-  for (size_t i = 0; i < configs.count && code == CLI_OK; i++) code = run_config(r, name, configs.items[i], run);
+  for (size_t i = 0; i < configs.count && code == CLI_OK; i++)
+    code = take_config(r, name, configs.items[i], claims, run);
   return code;
 }
 
