@@ -435,8 +435,9 @@ static rs_status read_tensors(reader *in, size_t alignment, uint64_t count, rs_s
 static const char magic[] = {'G', 'G', 'U', 'F'};
 
 static rs_status check_version(const reader *in, uint32_t version) {
+  uint32_t swapped = __builtin_bswap32(version);
   if (version == 2 || version == 3) return RS_OK;
-  if (version != 0 && (version & 0xFFFF) == 0)
+  if (swapped == 2 || swapped == 3)
     return rs_fail(in->err, RS_UNSUPPORTED,
                    "%s: is a GGUF file in big-endian, little-endian is read (convert the model again)", in->file);
   return rs_fail(in->err, RS_UNSUPPORTED, "%s: is a GGUF file of version %" PRIu32 ", versions 2 and 3 are read%s",

@@ -1,8 +1,10 @@
 /* test_gguf_mistakes.c: what is no file of GGUF, and what it is told. Messages are compared whole. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../fixtures/gguf_files.h"
 #include "../fixtures/scratch.h"
@@ -27,6 +29,10 @@ Test(gguf, what_is_no_file__is_refused) {
   refuses_gguf("short", RS_INPUT, "short: is no GGUF file: it does not begin with GGUF");
   static const char *const none[] = {"n", "p", "d", "e", "short", "/dev/null"};
   for (size_t i = 0; i < RS_COUNT(none); i++) cr_expect_not(rs_gguf_is(none[i]), "%s", none[i]);
+  int pipe = open("p", O_RDWR);
+  cr_assert_eq(write(pipe, "GGUF", 4), 4);
+  cr_expect_not(rs_gguf_is("p"), "what a pipe holds is another reader's");
+  close(pipe);
   put_bytes("four", "GGUF", 4);
   cr_expect(rs_gguf_is("four"));
   leaves((const char *[]){"p", "d", "e", "short", "four"}, 5);
@@ -54,6 +60,8 @@ Test(gguf, first_bytes__are_checked) {
        "m: is a GGUF file of version 1, versions 2 and 3 are read (convert the model again)"},
       {"GGUF\4\0\0\0", 8, RS_UNSUPPORTED, "m: is a GGUF file of version 4, versions 2 and 3 are read"},
       {"GGUF\0\1\0\0", 8, RS_UNSUPPORTED, "m: is a GGUF file of version 256, versions 2 and 3 are read"},
+      {"GGUF\0\0\0\1", 8, RS_UNSUPPORTED, "m: is a GGUF file of version 16777216, versions 2 and 3 are read"},
+      {"GGUF\0\0\3\0", 8, RS_UNSUPPORTED, "m: is a GGUF file of version 196608, versions 2 and 3 are read"},
       {"GGUF\0\0\0\3", 8, RS_UNSUPPORTED,
        "m: is a GGUF file in big-endian, little-endian is read (convert the model again)"},
       {"GGUF\0\0\0\2", 8, RS_UNSUPPORTED,
@@ -213,6 +221,22 @@ Test(gguf, longest_names__are_read) {
       rs_gguf_close(gguf);
     }
   }
+  leaves((const char *[]){"m"}, 1);
+}
+
+/* A key may be the beginning of another. */
+Test(gguf, keys_that_differ_in_length__are_two) {
+  enter_scratch();
+  rs_text file = {0};
+  g_header(&file, 3, 0, 3);
+  g_u32(&file, "ab", 2);
+  g_u32(&file, "a", 1);
+  g_u32(&file, "abc", 3);
+  g_write("m", &file);
+  rs_gguf *gguf = open_gguf("m");
+  cr_expect_str_eq(rs_node_get(rs_gguf_metadata(gguf), "a")->text, "1");
+  cr_expect_eq(rs_gguf_metadata(gguf)->count, 3);
+  rs_gguf_close(gguf);
   leaves((const char *[]){"m"}, 1);
 }
 
