@@ -5,6 +5,7 @@
 #include "app/app.h"
 #include "base/base.h"
 #include "io/io.h"
+#include "metrics/metrics.h"
 
 /* ---- reductions ------------------------------------------------------------------------------------------------ */
 
@@ -86,6 +87,13 @@ typedef struct rs_line {
 rs_status rs_table_select(const rs_table *table, const char *column, const char *where, const rs_line *line,
                           double *value, rs_err *err);
 
+enum { RS_SELECT_NAME = 96 }; /* bytes of the name of a column */
+
+/* The rows (table->rows at most) that the mean which `column` names is taken over, and in `name` the column; "" and no
+ * rows where it names another reduction, or `where` a difference. RS_INPUT, RS_MEMORY. */
+rs_status rs_table_rows(const rs_table *table, const char *column, const char *where, const rs_line *line, size_t *rows,
+                        size_t *count, char name[RS_SELECT_NAME], rs_err *err);
+
 /* RS_INPUT unless `where` holds conditions on columns of the table. */
 rs_status rs_where_check(const rs_table *table, const char *where, rs_err *err);
 
@@ -94,6 +102,34 @@ rs_status rs_column_find(const rs_table *table, const char *name, int *column, r
 
 /* Whether `column` and `where` are well formed, whatever the table. */
 rs_status rs_select_check(const char *column, const char *where, rs_err *err);
+
+/* ---- ranking.c --------------------------------------------------------------------------------------------------- */
+
+/* A column of numbers of a small table. Borrows. */
+typedef struct rs_ranking_in {
+  const rs_table *table;
+  const char *directory;      /* whose summary it is */
+  const char *column, *where; /* as in rs_table_select */
+  const rs_line *lines;       /* (count,) */
+  const double *means;        /* (count,) the numbers; NaN: none */
+  size_t count;
+} rs_ranking_in;
+
+/* What intervals say of it. */
+typedef struct rs_ranking {
+  bool known;             /* the column has intervals: */
+  rs_interval *intervals; /* (count,) of the lines; ends are NaN where there is none */
+  const char *differs;    /* the key in which rows of one line differ, so that it has none; NULL: there is no such */
+  bool blocks;            /* there are blocks to compare lines by */
+  bool ranked;            /* lines compete: */
+  size_t best;            /* SIZE_MAX: none has a number */
+  bool won;               /* all others are apart from it */
+  bool *near;             /* (count,) the best, and those that are not apart from it */
+} rs_ranking;
+
+/* Nothing is known unless the column is a mean of one with an interval. Lines compete at one length, where one side is
+ * better. All is in `arena`. RS_INPUT, RS_IO, RS_MEMORY. */
+rs_status rs_ranking_find(const rs_ranking_in *in, rs_arena *arena, rs_ranking *ranking, rs_err *err);
 
 /* ---- check.c ----------------------------------------------------------------------------------------------------- */
 

@@ -95,7 +95,7 @@ bool rs_bound_holds(const rs_bound *bound, double value) {
 
 /* ---- reading what is wanted -------------------------------------------------------------------------------------- */
 
-enum { NAME = 96, CONDITIONS = 16, COLUMNS = 3 };
+enum { NAME = RS_SELECT_NAME, CONDITIONS = 16, COLUMNS = 3 };
 
 typedef struct wanted {
   const rs_reduction *how;
@@ -265,15 +265,20 @@ static rs_status find_places(const rs_table *table, const wanted *what, const co
   return RS_OK;
 }
 
+static bool is_selected(char *const *fields, const condition *conditions, size_t number, const rs_line *line,
+                        const places *found) {
+  bool kept = line == NULL || strcmp(fields[line->column], line->word) == 0;
+  for (size_t i = 0; i < number && kept; i++) kept = keeps(&conditions[i], fields[found->conditions[i]]);
+  return kept;
+}
+
 static void gather(const rs_table *table, const wanted *what, const condition *conditions, size_t number,
                    const rs_line *line, const places *found, rs_sample *out) {
   out->level = what->level;
   out->grouped = what->count > what->how->columns;
   for (size_t row = 0; row < table->rows; row++) {
     char **fields = table->fields + row * table->columns;
-    bool kept = line == NULL || strcmp(fields[line->column], line->word) == 0;
-    for (size_t i = 0; i < number && kept; i++) kept = keeps(&conditions[i], fields[found->conditions[i]]);
-    if (!kept) continue;
+    if (!is_selected(fields, conditions, number, line, found)) continue;
     out->rows++;
     const char *field = fields[found->columns[0]];
     bool valued = what->how->counts_rows ? *field != '\0' : rs_number_read(field, &out->y[out->count]);
@@ -313,6 +318,29 @@ static rs_status select_side(const rs_table *table, const char *column, const ch
   if (status == RS_OK) status = rs_sample_reduce(&sample, what.how, value, err);
   rs_sample_clear(&sample);
   return status;
+}
+
+rs_status rs_table_rows(const rs_table *table, const char *column, const char *where, const rs_line *line, size_t *rows,
+                        size_t *count, char name[RS_SELECT_NAME], rs_err *err) {
+  wanted what;
+  condition conditions[CONDITIONS];
+  size_t number;
+  places found;
+  double value;
+  *count = 0;
+  *name = '\0';
+  if (other_side(where) != NULL) return RS_OK;
+  RS_TRY(read_wanted(column, &what, err));
+  if (what.how->name == NULL || strcmp(what.how->name, "mean") != 0) return RS_OK;
+  RS_TRY(read_where(where, conditions, &number, err));
+  RS_TRY(find_places(table, &what, conditions, number, &found, err));
+  memcpy(name, what.columns[0], sizeof what.columns[0]);
+  for (size_t row = 0; row < table->rows; row++) {
+    char **fields = table->fields + row * table->columns;
+    if (is_selected(fields, conditions, number, line, &found) && rs_number_read(fields[found.columns[0]], &value))
+      rows[(*count)++] = row;
+  }
+  return RS_OK;
 }
 
 rs_status rs_table_select(const rs_table *table, const char *column, const char *where, const rs_line *line,

@@ -28,7 +28,7 @@ const cli_command cli_commands[CLI_COMMANDS] = {
     [CLI_PLOT] = {"plot",
                   "RESULTS",
                   "draw the curves and metrics of a results folder",
-                  "",
+                  "Differences have bars, their 95 % intervals, and a line at 0; baselines are grey.\n",
                   {"ropescope plot results/quickstart", "ropescope plot results/quickstart --only decay --length 32k"},
                   1},
     [CLI_REPORT] = {"report",
@@ -54,7 +54,10 @@ const cli_command cli_commands[CLI_COMMANDS] = {
         {"table",
          "RESULTS COLUMN...",
          "a small table of a results folder or CSV file: methods down, columns across",
-         "COLUMN is a column's name, whose mean is shown, or 'TITLE: REDUCTION(COLUMN) where CONDITIONS'.\n",
+         "COLUMN is a column's name, whose mean is shown, or 'TITLE: REDUCTION(COLUMN) where CONDITIONS'.\n"
+         "A mean with an interval is shown with it, over several seeds by bootstrap over seeds and blocks. A star,\n"
+         "or bold in Markdown, marks the best of a column where the 95 % intervals of its paired differences to\n"
+         "all others exclude 0; else a line says who is not apart from it.\n",
          {"ropescope table results/quickstart entropy_nats needle_win_rate --where length_tokens=32k",
           "ropescope table results/quickstart 'at 32k: mean(entropy_nats) where length_tokens=32k' --sort -1"},
          CLI_WORDS},
