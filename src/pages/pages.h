@@ -5,6 +5,56 @@
 
 #include "base/base.h"
 #include "config/config.h"
+#include "io/io.h"
+#include "metrics/metrics.h"
+
+/* ==== blocks ==================================================================================================== */
+
+/* What stands behind the columns NAME_low and NAME_high of a summary: a curve's file with the value NAME of each block
+ * of targets, which all cells of one seed read alike. From it comes the interval of a mean over several seeds, and that
+ * of the paired difference of two methods. */
+
+/* The blocks of a column. Borrows. */
+typedef struct rs_blocks {
+  const rs_table *table;     /* NULL: there are none */
+  size_t cell, block, value; /* columns of it; rows of one cell stand together */
+} rs_blocks;
+
+/* The mean of `cells` (count,), words of the column `cell`, over their seeds and blocks, with its 95 % interval; of
+ * their differences to `less` (count,), block by block, unless it is NULL. All three numbers are NaN where there are no
+ * blocks, or the cells differ in them. RS_MEMORY. */
+rs_status rs_blocks_interval(const rs_blocks *blocks, const char *const *cells, const char *const *less, size_t count,
+                             rs_interval *interval, rs_err *err) RS_NONNULL(1, 2, 5);
+
+/* What is compared with others: the cells of one method, a seed each. Borrows. */
+typedef struct rs_rival {
+  const char *const *cells, *const *seeds; /* (count,) words of the columns */
+  size_t count;
+  double mean; /* NaN: it does not compete */
+  bool near;   /* found: it is the best, or cannot be told apart from it */
+} rs_rival;
+
+/* Finds the best of the rivals (count,) by their means and, by the 95 % intervals of paired differences, who cannot
+ * be told apart from it: also who has read other blocks or seeds. *best is SIZE_MAX where nobody competes; *won: all
+ * others, at least one, are apart from it. RS_MEMORY. */
+rs_status rs_blocks_rank(const rs_blocks *blocks, bool higher, rs_rival *rivals, size_t count, size_t *best, bool *won,
+                         rs_err *err) RS_NONNULL(1, 5, 6);
+
+/* What the manifest of a folder says of a column of its summary. Zero-initialise; release with rs_paired_clear. */
+typedef struct rs_paired {
+  bool known;              /* a value, with an interval in NAME_low and NAME_high */
+  int better;              /* 1: higher, -1: lower, 0: neither is said */
+  const char *const *keys; /* (key_count,) key columns of the summary */
+  size_t key_count;
+  rs_blocks blocks;
+  const char *file; /* "loss_difference.csv"; NULL: the folder has no blocks */
+  struct rs_paired_memory *memory;
+} rs_paired;
+
+/* Nothing is known where the folder has no manifest. RS_INPUT: a manifest or CSV that is not as promised; RS_IO,
+ * RS_MEMORY. */
+rs_status rs_paired_read(const char *directory, const char *column, rs_paired *paired, rs_err *err) RS_NONNULL(1, 2, 3);
+void rs_paired_clear(rs_paired *paired) RS_NONNULL(1);
 
 /* ==== plot ====================================================================================================== */
 
@@ -26,7 +76,9 @@
  *    it calls a mass is divided by the width of its bin. An index that it calls a category gives a row to each of its
  *    numbers, with names, and a dot for each method.
  *  - The line is the mean over the seeds, the band their minimum and maximum; with one seed, the band is one standard
- *    error up and down where the file has one. A curve with columns of its bins' least and largest values has these as
+ *    error up and down where the file has one. A column of the summary with its interval in NAME_low and NAME_high has
+ *    bars with caps, side by side; over several seeds they are made from the blocks (rs_blocks_interval). A difference
+ *    has a line at 0. A curve with columns of its bins' least and largest values has these as
  *    its band. Further index columns are averaged too, and so are heads that stand each for itself when they are many.
  *    The line under the title says what the band is.
  *  - Means of fewer than 16 samples, where the file counts them, are not joined, and say how many they are.
@@ -41,7 +93,7 @@
  *  - A picture of one number, of lines that are all equal, or of a curve with fewer than three means of enough samples
  *    says nothing, and is left out unless asked for.
  *
- * Uses base and io. Prints nothing; a picture appears whole or not at all. */
+ * Uses base, io and the intervals of metrics. Prints nothing; a picture appears whole or not at all. */
 
 /* Bits of a set. PNG has two pixels for each of the SVG's, PDF is a page of the picture's size. */
 typedef enum rs_plot_format { RS_PLOT_SVG = 1, RS_PLOT_PNG = 2, RS_PLOT_PDF = 4, RS_PLOT_FORMATS = 7 } rs_plot_format;
@@ -101,7 +153,8 @@ typedef struct rs_plot_views {
  *   name, file, column, length (null: none), title, definition, subtitle, form (lines, dots, heat or strips);
  *   group: equal for pictures that differ in the length alone;
  *   lines and dots: x {name, unit, log, marks [[number, name], ...]}, y {name, unit, log}, level {name, value} or null,
- *     lines [{name, colour, dash, x, y, low, high, samples, event}], the last four where there are any;
+ *     lines [{name, colour, dash, x, y, low, high, samples, event}], the last four where there are any; bars, true
+ *     where low and high are intervals;
  *   heat and strips: x {name, values}, y, panel, value {name, unit, log, low, high}, methods, absent (names without a
  *     value), marks (of each panel the marked cell, y by y, or null) and values by method, panel, y and x.
  * The report gets notes alone. Fails as rs_plot_results does. */

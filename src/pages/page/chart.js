@@ -1,7 +1,8 @@
 /* Charts of a page. A script that follows finds
  *   ropescope.chart(parent, spec)  lines with hover values, choice of lines, linear or log axes, zoom, keyboard, and the
  *                                  table of the numbers behind; spec {x: {name, unit, log, marks}, y: {name, unit, log},
- *                                  level: {name, value}, lines: [{name, colour, dash, x, y, low, high, samples, event}]},
+ *                                  level: {name, value}, lines: [{name, colour, dash, x, y, low, high, samples, event}],
+ *                                  bars: low and high are intervals},
  *                                  where y may hold null: no value; and, where there are such, rules: [{axis, value,
  *                                  name}] across, which y has room for, lines that are `dots` alone, say(x) in place of
  *                                  the readout (null: as it is), and table {columns: [{name, unit, summary}],
@@ -115,6 +116,10 @@ const ropescope = (() => {
   /* ---- rows ----------------------------------------------------------------------------------------------------- */
 
   const hasBand = (spec) => spec.lines.some((line) => line.low);
+
+  // A value with its interval, where it has one.
+  const withInterval = (show, spec, line, i) => show(line.y[i]) +
+    (spec.bars && line.low && line.high[i] > line.low[i] ? ` [${show(line.low[i])}, ${show(line.high[i])}]` : "");
 
   // Whether a number has no place on an axis.
   const isOff = (log, value) => log && value !== null && value <= 0;
@@ -352,7 +357,7 @@ const ropescope = (() => {
         colors: spec.lines.map((line) => shade(line.colour)), series,
         visibility: spec.lines.map((line) => !this.hidden.has(line.name)),
         highlightCircleSize: 4, highlightSeriesOpts: {strokeWidth: 3.2}, highlightSeriesBackgroundAlpha: 1,
-        dateWindow: this.window, valueRange: this.range(), yRangePad: 8, labelsKMB: false, fillAlpha: 0.12, animatedZooms: false,
+        dateWindow: this.window, valueRange: this.range(), yRangePad: 8, labelsKMB: false, fillAlpha: spec.bars ? 0 : 0.12, animatedZooms: false,
         axes: {
           x: {...axisLook, logscale: xLog, axisLabelWidth: 60, axisLabelFormatter: labelOf(spec.x),
             ticker: marks ? markTicks(spec.x) : xLog ? logTicks(spec.x) : Dygraph.numericTicks},
@@ -399,6 +404,21 @@ const ropescope = (() => {
       }));
     }
 
+    // Intervals as bars with caps.
+    drawBars(canvas, area, graph) {
+      this.visible().map((s) => this.spec.lines[s]).forEach((line) => line.x.forEach((x, i) => {
+        const share = this.shareOf(graph, x), at = area.x + share * area.w;
+        if (!line.low || !(line.high[i] > line.low[i]) || !(share >= 0 && share <= 1) || isOff(this.axes.y, line.low[i])) return;
+        const [low, high] = [line.low[i], line.high[i]].map((y) => graph.toDomYCoord(y));
+        canvas.strokeStyle = shade(line.colour);
+        canvas.beginPath();
+        canvas.moveTo(at, low);
+        canvas.lineTo(at, high);
+        [low, high].forEach((y) => { canvas.moveTo(at - 4, y); canvas.lineTo(at + 4, y); });
+        canvas.stroke();
+      }));
+    }
+
     // How far along the axis an x is.
     shareOf(graph, x) {
       const to = this.axes.x ? Math.log : (value) => value, [low, high] = graph.xAxisRange().map(to);
@@ -428,6 +448,7 @@ const ropescope = (() => {
       });
       canvas.setLineDash([]);
       this.drawOff(canvas, area, graph);
+      if (this.spec.bars) this.drawBars(canvas, area, graph);
       this.spec.lines.forEach((line) => {
         const y = this.axes.y ? NaN : graph.toDomYCoord(0); // what happens is that a line passes zero
         if (line.event === undefined || this.hidden.has(line.name) || !Number.isFinite(y)) return;
@@ -543,7 +564,7 @@ const ropescope = (() => {
       return table([`${spec.x.name}${unitOf(spec.x)}`, ...spec.lines.map((line) => line.name)],
         allXsOf(spec).map((x) => [marks.get(x) ?? exact(x), ...spec.lines.map((line, s) => {
           const i = places[s].get(x);
-          return i === undefined || line.y[i] === null ? "" : exact(line.y[i]);
+          return i === undefined || line.y[i] === null ? "" : withInterval(exact, spec, line, i);
         })]));
     }
 
@@ -558,21 +579,30 @@ const ropescope = (() => {
   // A row for each line of one point, placed between the least and the largest; the table is the chart.
   function dots(parent, spec) {
     const values = spec.lines.map((line) => line.y.find((y) => y !== null) ?? null);
-    const known = values.filter((value) => value !== null);
+    const known = [...values, ...(spec.bars ? spec.lines.flatMap((line) => [...(line.low || []), ...(line.high || [])]) : [])]
+      .filter((value) => value !== null);
     const log = spec.y.log && known.every((value) => value > 0), to = log ? Math.log : (value) => value;
     const low = to(Math.min(...known)), high = to(Math.max(...known));
-    const bands = [];
+    const bands = [], shareOf = (value) => (high > low ? (100 * (to(value) - low)) / (high - low) : 50);
     const rows = spec.lines.map((line, s) => {
       const track = element("span", {className: "track", ariaHidden: "true"}), dot = element("i");
       if (values[s] !== null) {
-        dot.style.left = `${high > low ? (100 * (to(values[s]) - low)) / (high - low) : 50}%`;
+        dot.style.left = `${shareOf(values[s])}%`;
         dot.style.background = line.colour;
+        if (spec.bars && line.low && line.high[0] > line.low[0]) {
+          const bar = element("b");
+          bar.style.left = `${shareOf(line.low[0])}%`;
+          bar.style.width = `${shareOf(line.high[0]) - shareOf(line.low[0])}%`;
+          bar.style.background = line.colour;
+          track.append(bar);
+        }
         track.append(dot);
         bands[s] = line.low && line.high[0] > line.low[0] ? `, ${exact(line.low[0])} to ${exact(line.high[0])}` : "";
       }
       return element("tr", {title: values[s] === null ? "no value" : `${exact(values[s])}${bands[s]}`},
         element("th", {scope: "row", textContent: line.name}), element("td", {className: "wide"}, track),
-        element("td", {className: "number", textContent: number(values[s])}));
+        element("td", {className: "number",
+          textContent: values[s] === null ? number(null) : withInterval(number, spec, line, line.y.indexOf(values[s]))}));
     });
     const box = element("div", {className: "chart-box scroll"},
       element("table", {className: "dots"}, element("thead", {}, element("tr", {}, element("th", {scope: "col", textContent: "method"}),

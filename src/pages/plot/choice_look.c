@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A look is a colour and a round: methods of one colour differ in marker and dash, and are such as are
- * seldom compared. */
+/* Baselines are grey, and first. A look is a colour and a round: methods of one colour differ in marker and dash, and
+ * are such as are seldom compared. */
 #define LOOK(colour, round) ((colour) + RS_PLOT_COLOURS * (round))
 
 enum { BLACK, BLUE, RED, GREEN, PINK, ORANGE, SKY, INDIGO, GREY, LIME, BROWN, OLIVE, MAGENTA, TAN, VIOLET, WINE };
@@ -18,6 +18,8 @@ static const struct {
   const char *name;
   size_t look;
 } known[] = {
+    {"window", LOOK(GREY, 1)},
+    {"unchanged", LOOK(GREY, 2)},
     {"rope", LOOK(BLACK, 0)},
     {"nope", LOOK(GREY, 0)},
     {"abf", LOOK(TAN, 2)},

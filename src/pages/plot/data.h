@@ -46,8 +46,9 @@ typedef enum rs_plot_part {
   RS_PLOT_CATEGORY, /* the first index: numbers of things that have names */
   RS_PLOT_STRIP,    /* a value: drawn as colours over the first index, not as lines */
   RS_PLOT_MASS,     /* a value: falls into bins, drawn divided by their width */
-  RS_PLOT_LOW,      /* a value: the least of the bin, drawn with the value that is called as it without _low */
-  RS_PLOT_HIGH,     /* the largest, likewise */
+  RS_PLOT_LOW,      /* a value: the least of the bin, drawn with the value that is called as it without _low; of a
+                       summary, where the 95 % interval of that value begins */
+  RS_PLOT_HIGH,     /* the largest, or where it ends, likewise */
   RS_PLOT_PARTS
 } rs_plot_part;
 
@@ -150,6 +151,18 @@ rs_status rs_plot_cells_read(rs_plot_data *data, rs_plot_file *file, rs_plot_rep
 rs_status rs_plot_numbers(const rs_plot_file *file, const rs_plot_column *column, rs_arena *memory, double **numbers,
                           rs_err *err);
 
+/* ---- blocks: what intervals are made of -------------------------------------------------------------------------- */
+
+/* The columns NAME_low and NAME_high, where the manifest says that they are the ends of an interval. Borrows. */
+bool rs_plot_interval_of(const rs_plot_file *file, const rs_plot_column *column, const rs_plot_column **low,
+                         const rs_plot_column **high);
+
+/* The file that has the column's value of each block, or NULL; its table may not be read yet. Borrows. */
+rs_plot_file *rs_plot_blocks_file(const rs_plot_data *data, const rs_plot_column *column);
+
+/* The blocks of such a file; none of NULL, or before its table is read. */
+rs_blocks rs_plot_blocks_of(const rs_plot_file *file, const rs_plot_column *column);
+
 /* ---- manifest: which files there are and what their columns mean ------------------------------------------------- */
 
 /* Reads DIRECTORY/manifest.json into zeroed `data`: names, files and columns, no table yet. */
@@ -167,6 +180,8 @@ typedef struct rs_plot_measure {
   double *y;                   /* NaN where not available. */
   double *error;               /* standard errors, or NULL. */
   double *low, *high;          /* the least and the largest of the bin, or NULL, both. */
+  bool interval;               /* of a summary: they are the ends of a 95 % interval */
+  rs_blocks blocks;            /* that it is made of */
   double *part[RS_PLOT_PARTS]; /* the indices of a map, or NULL. */
   bool density;                /* y is divided by the width of its bin */
   bool category;               /* x numbers things that have names */
@@ -255,11 +270,18 @@ typedef struct rs_plot_series {
   rs_plot_point *points;
   size_t count;   /* by rising x, each once; 0: no data */
   bool bins;      /* the band of a point goes on to the next point's x */
+  bool bars;      /* low and high are an interval of each point, not a band along the line */
   bool has_event; /* something happens at x = event: */
   double event;
 } rs_plot_series;
 
-typedef enum rs_plot_band { RS_PLOT_NO_BAND, RS_PLOT_MIN_MAX, RS_PLOT_STANDARD_ERROR, RS_PLOT_ENVELOPE } rs_plot_band;
+typedef enum rs_plot_band {
+  RS_PLOT_NO_BAND,
+  RS_PLOT_MIN_MAX,
+  RS_PLOT_STANDARD_ERROR,
+  RS_PLOT_ENVELOPE,
+  RS_PLOT_INTERVAL
+} rs_plot_band;
 
 typedef struct rs_plot_set {
   rs_arena memory;

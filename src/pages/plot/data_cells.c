@@ -354,9 +354,11 @@ static rs_status read_parts(rs_plot_measure *measure, rs_err *err) {
 }
 
 static rs_status read_envelope(rs_plot_measure *measure, rs_err *err) {
-  const rs_plot_column *low = rs_plot_column_named(measure->file, "", measure->column->name, "_low");
-  const rs_plot_column *high = rs_plot_column_named(measure->file, "", measure->column->name, "_high");
-  if (low == NULL || low->part != RS_PLOT_LOW || high == NULL || high->part != RS_PLOT_HIGH) return RS_OK;
+  const rs_plot_column *low, *high;
+  if (!rs_plot_interval_of(measure->file, measure->column, &low, &high)) return RS_OK;
+  measure->interval = measure->x == NULL;
+  if (measure->interval)
+    measure->blocks = rs_plot_blocks_of(rs_plot_blocks_file(measure->data, measure->column), measure->column);
   RS_TRY(rs_plot_numbers(measure->file, low, &measure->memory, &measure->low, err));
   return rs_plot_numbers(measure->file, high, &measure->memory, &measure->high, err);
 }

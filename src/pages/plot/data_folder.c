@@ -182,6 +182,20 @@ static rs_status read_list(const rs_node *node, const char *where, const char *k
   return RS_OK;
 }
 
+/* In a summary the values NAME_low and NAME_high are the ends of NAME's interval, whether or not a map says so. */
+static void find_ends(rs_plot_file *file) {
+  for (size_t i = 0; i < file->count && strcmp(file->name, "summary.csv") == 0; i++) {
+    const char *name = file->columns[i].name, *unit = file->columns[i].unit;
+    const rs_plot_column *ends[] = {rs_plot_column_named(file, "", name, "_low"),
+                                    rs_plot_column_named(file, "", name, "_high")};
+    bool both = file->columns[i].role == RS_PLOT_VALUE;
+    for (size_t k = 0; k < 2 && both; k++)
+      both = ends[k] != NULL && ends[k]->role == RS_PLOT_VALUE && strcmp(ends[k]->unit, unit) == 0;
+    for (size_t k = 0; k < 2 && both; k++)
+      file->columns[ends[k] - file->columns].part = k == 0 ? RS_PLOT_LOW : RS_PLOT_HIGH;
+  }
+}
+
 static rs_status read_file(const rs_node *node, const char *directory, const char *where, rs_arena *memory,
                            rs_plot_file *file, rs_err *err) {
   const rs_node *columns;
@@ -197,6 +211,7 @@ static rs_status read_file(const rs_node *node, const char *directory, const cha
     RS_TRY(read_column(&columns->items[i], place, &file->columns[i], err));
     file->count = i + 1;
   }
+  find_ends(file);
   return RS_OK;
 }
 

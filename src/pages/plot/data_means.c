@@ -127,8 +127,35 @@ bool rs_plot_is_few(const rs_plot_point *point) {
   return !isnan(point->y) && point->samples > 0 && point->samples < RS_PLOT_SAMPLES_LEAST;
 }
 
+/* The interval of a point in place of its samples' spread: that of one cell is in its row, that of several seeds is
+ * made of their blocks; there is none where cells differ in more than that. */
+static rs_status find_interval(const rs_plot_measure *measure, const sample *samples, size_t count, rs_plot_set *set,
+                               rs_plot_point *point, rs_err *err) {
+  const rs_plot_cell *cells = measure->file->cells, *first = &cells[samples[0].cell];
+  const rs_plot_column *cell = rs_plot_column_named(measure->file, "", "cell", "");
+  const char **words = rs_arena_take(&set->memory, count, sizeof *words);
+  rs_interval interval = {NAN, NAN, NAN};
+  size_t used = 0;
+  bool seeds = true;
+  RS_TRY(rs_arena_check(&set->memory, err));
+  for (size_t i = 0; i < count; i++) {
+    const rs_plot_cell *here = &cells[samples[i].cell];
+    if (isnan(samples[i].y)) continue;
+    interval.low = samples[i].low;
+    interval.high = samples[i].high;
+    words[used++] = rs_plot_field(measure->file, samples[i].row, cell);
+    seeds = seeds && here->model == first->model && here->source == first->source && here->heads == first->heads;
+  }
+  if (used > 1) RS_TRY(rs_blocks_interval(&measure->blocks, words, NULL, used, &interval, err));
+  bool known = seeds && !isnan(interval.low) && !isnan(interval.high);
+  point->low = known ? interval.low : point->y;
+  point->high = known ? interval.high : point->y;
+  return RS_OK;
+}
+
 /* Turns the samples of one method into the points of a series, which has room behind those of the set. */
-static void merge_series(const sample *samples, size_t count, rs_plot_set *set, rs_plot_series *series) {
+static rs_status merge_series(const rs_plot_measure *measure, const sample *samples, size_t count, rs_plot_set *set,
+                              rs_plot_series *series, rs_err *err) {
   size_t values = 0, enough = 0;
   series->points = &set->points[set->point_count];
   for (size_t i = 0, next; i < count; i = next) {
@@ -136,8 +163,9 @@ static void merge_series(const sample *samples, size_t count, rs_plot_set *set, 
       set->folded |= samples[next].cell == samples[next - 1].cell; /* two samples of one cell share a point */
     rs_plot_point *point = &series->points[series->count++];
     *point = merge(&samples[i], next - i);
+    if (measure->interval) RS_TRY(find_interval(measure, &samples[i], next - i, set, point, err));
     bool one = set->seeds <= 1 && set->heads <= 1 && !set->folded; /* sample: its band is the standard error */
-    if (one && !isnan(point->y) && samples[i].error > 0) {
+    if (one && !measure->interval && !isnan(point->y) && samples[i].error > 0) {
       point->low = point->y - samples[i].error;
       point->high = point->y + samples[i].error;
     }
@@ -150,6 +178,7 @@ static void merge_series(const sample *samples, size_t count, rs_plot_set *set, 
   set->any |= values > 0;
   set->trendless &= enough < RS_PLOT_TREND_LEAST; /* points of enough samples to speak of a trend */
   if (values == 0) series->count = 0;
+  return RS_OK;
 }
 
 /* How many different names of a key the samples with a value have. `seen` has room for all there are. */
@@ -188,20 +217,24 @@ static rs_status count_means(const rs_plot_measure *measure, const sample *sampl
   return RS_OK;
 }
 
-static void fill_set(const rs_plot_measure *measure, const rs_plot_choice *choice, const sample *samples, size_t count,
-                     rs_plot_set *set) {
+static rs_status fill_set(const rs_plot_measure *measure, const rs_plot_choice *choice, const sample *samples,
+                          size_t count, rs_plot_set *set, rs_err *err) {
   const rs_plot_names *lines = choice->sweep != NULL ? &choice->sweep->lines : &measure->data->methods;
   set->trendless = measure->part[RS_PLOT_SAMPLES] != NULL;
   for (size_t i = 0, next; i < count; i = next) {
     next = method_end(samples, count, i);
     rs_plot_series *series = &set->series[set->count++];
-    *series = (rs_plot_series){
-        .label = lines->items[samples[i].method], .method = samples[i].method, .bins = measure->low != NULL};
-    merge_series(&samples[i], next - i, set, series);
+    *series = (rs_plot_series){.label = lines->items[samples[i].method],
+                               .method = samples[i].method,
+                               .bins = measure->low != NULL && !measure->interval,
+                               .bars = measure->interval};
+    RS_TRY(merge_series(measure, &samples[i], next - i, set, series, err));
   }
   bool means = set->seeds > 1 || set->heads > 1 || set->folded;
   if (set->band != RS_PLOT_NO_BAND && !means) set->band = RS_PLOT_STANDARD_ERROR;
-  if (set->band != RS_PLOT_NO_BAND && measure->low != NULL) set->band = RS_PLOT_ENVELOPE;
+  if (set->band != RS_PLOT_NO_BAND && measure->low != NULL)
+    set->band = measure->interval ? RS_PLOT_INTERVAL : RS_PLOT_ENVELOPE;
+  return RS_OK;
 }
 
 rs_status rs_plot_set_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_set *set,
@@ -214,8 +247,7 @@ rs_status rs_plot_set_read(const rs_plot_measure *measure, const rs_plot_choice 
   set->points = rs_arena_take(&set->memory, count, sizeof *set->points);
   set->series = rs_arena_take(&set->memory, measure->data->methods.count, sizeof *set->series);
   RS_TRY(rs_arena_check(&set->memory, err));
-  fill_set(measure, choice, samples, count, set);
-  return RS_OK;
+  return fill_set(measure, choice, samples, count, set, err);
 }
 
 void rs_plot_set_clear(rs_plot_set *set) {

@@ -21,7 +21,11 @@ double rs_plot_series_bend(const rs_plot_series *series, size_t count);
 
 enum { RS_PLOT_MAX_POINTS = 2000 };
 
-/* Adds the bands, lines and markers of the series. */
+/* How far, in pixels, bars stand beside the x that they belong to, so that none hides another; 0: no series has bars.
+ */
+double rs_plot_bars_reach(const rs_plot_series *series, size_t count);
+
+/* Adds the bands or bars, lines and markers of the series. */
 rs_status rs_plot_lines_draw(const rs_plot_series *series, size_t count, const rs_plot_axis *x, const rs_plot_axis *y,
                              rs_plot_picture *picture, rs_err *err);
 
@@ -35,13 +39,13 @@ typedef struct rs_plot_chart {
   size_t category_count;
   const rs_plot_mark *marks; /* names of numbers x; NULL: the numbers say it. Borrowed. */
   size_t mark_count;
-  const char *level_name; /* of a y that all series compare with, a line across; NULL: none. Borrowed. */
+  const char *level_name; /* of a y that all series compare with, a line at it; NULL: none. Borrowed. */
   double level;
   const rs_plot_series *series; /* borrowed */
   size_t count;
 } rs_plot_chart;
 
-/* Fits an axis to the values of the chart, a vertical one also to its level; symlog where a few series are hundreds of
+/* Fits an axis to the values of the chart and its level; symlog where a few series are hundreds of
  * times as large as the others. Returns what the series span in x. */
 rs_plot_extent rs_plot_values_fit(const rs_plot_chart *chart, rs_plot_axis *axis, bool vertical);
 

@@ -69,11 +69,22 @@ static const char *name_of(const layout *l, const rs_plot_axis *axis, const char
 
 enum { COUNT_SIZE = 11, COUNT_GAP = 4, LEVEL_SIZE = 11, LEVEL_DASH = 3 };
 
-/* A dashed line across, with its name behind it, or on it where the legend is. */
+/* A dashed line across, with its name behind it, or on it where the legend is; upright among dots, with its name on
+ * top. */
 static void draw_level(layout *l) {
   const rs_plot_page *page = &l->page;
   const char *name = l->chart->level_name;
   if (name == NULL) return;
+  if (!l->lines) {
+    double x = rs_plot_crisp(rs_plot_axis_pixel(&l->x, l->chart->level));
+    rs_plot_shape *upright = rs_plot_segment_add(l->picture, x, page->top, x, page->bottom, RS_PLOT_SOFT, 1);
+    upright->dashes = 2;
+    upright->dash[0] = upright->dash[1] = LEVEL_DASH;
+    double half = rs_plot_text_width(name, strlen(name), LEVEL_SIZE, false) / 2;
+    x = fmin(fmax(x, page->left + half), page->right - half);
+    rs_plot_text_add(l->picture, x, page->top - LABEL_GAP, name, LEVEL_SIZE, RS_PLOT_MIDDLE, RS_PLOT_SOFT);
+    return;
+  }
   double y = rs_plot_crisp(rs_plot_axis_pixel(&l->y, l->chart->level));
   bool free_room = y - LEVEL_SIZE > page->top + l->legend.height;
   rs_plot_shape *line = rs_plot_segment_add(l->picture, page->left, y, page->right, y, RS_PLOT_SOFT, 1);
@@ -103,10 +114,11 @@ static void place(layout *l) {
                        .beside_height = l->legend.height};
   rs_plot_page_place(&l->page, &room);
   rs_plot_axis_place(&l->y, l->page.bottom, l->page.top);
+  double reach = rs_plot_bars_reach(chart->series, chart->count), left = l->page.left + reach;
   if (chart->marks != NULL)
-    rs_plot_axis_mark(&l->x, l->page.left, l->page.right, chart->marks, chart->mark_count);
+    rs_plot_axis_mark(&l->x, left, l->page.right - reach, chart->marks, chart->mark_count);
   else
-    rs_plot_axis_place(&l->x, l->page.left, l->page.right);
+    rs_plot_axis_place(&l->x, left, l->page.right - reach);
 }
 
 /* Above the points of too few samples, how many they are; once for a place, and none over another. */
@@ -189,8 +201,12 @@ static void place_rows(layout *l) {
   double tallest, names = rs_plot_row_names_width(l->names, l->rows, &tallest);
   double dots = has_categories(l) ? DODGE * (double)chart->count : 0;
   l->row = fmax(ROW_LEAST, fmax(tallest, dots) + ROW_GAP);
-  rs_plot_room room = {
-      .width = WIDTH, .height = l->row * (double)l->rows, .y_name = "", .labels = names, .beside = overhang(&l->x)};
+  rs_plot_room room = {.width = WIDTH,
+                       .height = l->row * (double)l->rows,
+                       .y_name = "",
+                       .labels = names,
+                       .beside = overhang(&l->x),
+                       .over = chart->level_name != NULL ? LEVEL_SIZE : 0};
   if (has_categories(l)) {
     rs_plot_legend_measure(&l->legend, chart->series, chart->count, l->picture);
     room.beside = fmax(room.beside, LEGEND_GAP + l->legend.width);
@@ -255,6 +271,7 @@ rs_status rs_plot_dots_draw(const rs_plot_chart *chart, rs_plot_picture *picture
   rs_plot_axis_place(&l.x, 0, WIDTH);
   place_rows(&l);
   draw_frame(&l);
+  draw_level(&l);
   draw_rows(&l);
   rs_plot_page_names(&l.page, name_of(&l, &l.x, chart->y_name, chart->y_unit), "");
   if (has_categories(&l)) rs_plot_legend_draw(&l.legend, l.page.right + LEGEND_GAP, l.page.top, picture);

@@ -83,6 +83,7 @@ static void write_chart(const rs_plot_chart *chart, bool dots, rs_json *json) {
   } else {
     rs_json_string(json, "level", NULL);
   }
+  if (chart->count > 0 && chart->series[0].bars) rs_json_bool(json, "bars", true);
   rs_json_array(json, "lines");
   for (size_t i = 0; i < chart->count; i++) write_line(&chart->series[i], json);
   rs_json_end(json);
@@ -139,23 +140,26 @@ static size_t count_categories(const rs_plot_set *set) {
   return (size_t)fmin(largest + 1, MOST_CATEGORIES);
 }
 
-/* What a guess that reads nothing comes to: column chance_accuracy of column accuracy, where that is one number. */
-static rs_status find_chance(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_arena *memory,
-                             double *chance, rs_err *err) {
+/* The level that all values compare with: of paired differences 0; else what a guess that reads nothing comes to,
+ * column chance_accuracy of column accuracy, where that is one number. */
+static rs_status find_level(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_arena *memory,
+                            rs_plot_chart *chart, rs_err *err) {
   const rs_plot_file *file = measure->file;
   const rs_plot_column *column = rs_plot_column_named(file, "chance_", measure->column->name, "");
-  double *values;
-  bool one = true;
-  *chance = NAN;
-  if (column == NULL) return RS_OK;
+  double *values, chance = NAN;
+  bool one = true, difference = measure->interval && rs_plot_is_difference(measure->column);
+  if (difference) chart->level_name = "no difference";
+  if (difference || column == NULL) return RS_OK;
   RS_TRY(rs_plot_numbers(file, column, memory, &values, err));
   for (size_t i = 0; i < file->cell_count; i++) {
     double value = values[file->cells[i].begin];
     if (!rs_plot_chosen(&file->cells[i], choice) || isnan(value)) continue;
-    one = one && (isnan(*chance) || value == *chance);
-    *chance = value;
+    one = one && (isnan(chance) || value == chance);
+    chance = value;
   }
-  if (!one) *chance = NAN;
+  if (!one || isnan(chance)) return RS_OK;
+  chart->level = chance;
+  chart->level_name = "chance";
   return RS_OK;
 }
 
@@ -168,8 +172,6 @@ static rs_status draw_series(const rs_plot_measure *measure, const rs_plot_choic
   rs_plot_categories categories = {0};
   const rs_plot_sweep *sweep = choice->sweep;
   rs_plot_grids grids = {0};
-  double chance;
-  RS_TRY(find_chance(measure, choice, memory, &chance, err));
   for (size_t s = 0; s < set->count; s++)
     set->series[s].style = (sweep != NULL ? sweep->styles : styles)[set->series[s].method];
   if (measure->category)
@@ -182,18 +184,17 @@ static rs_status draw_series(const rs_plot_measure *measure, const rs_plot_choic
                                    : grids.count > 0 ? grids.unit
                                                      : "tokens",
                          .y_name = caption->name,
-                         .y_unit = measure->density ? "1/token" : measure->column->unit,
+                         .y_unit = measure->density ? "1/token" : caption->unit,
                          .x_log = x != NULL ? x->log : sweep == NULL || sweep->log,
                          .y_log = measure->column->log || measure->density,
                          .categories = categories.names,
                          .category_count = categories.count,
                          .marks = grids.marks,
                          .mark_count = grids.count,
-                         .level = chance,
-                         .level_name = isnan(chance) ? NULL : "chance",
                          .series = set->series,
                          .count = set->count};
   bool dots = content->form == RS_PLOT_DOTS;
+  RS_TRY(find_level(measure, choice, memory, &chart, err));
   if (numbers != NULL) write_chart(&chart, dots, numbers);
   if (picture == NULL) return RS_OK;
   return dots ? rs_plot_dots_draw(&chart, picture, err) : rs_plot_chart_draw(&chart, picture, err);

@@ -68,7 +68,7 @@ rs_plot_extent rs_plot_values_fit(const rs_plot_chart *chart, rs_plot_axis *axis
   rs_plot_extent x = {0}, y = {0};
   bool log = chart->y_log, tokens = strcmp(chart->y_unit, "tokens") == 0;
   rs_plot_series_span(chart->series, chart->count, &x, &y, &log);
-  if (vertical && chart->level_name != NULL) rs_plot_extent_add(&y, chart->level);
+  if (chart->level_name != NULL) rs_plot_extent_add(&y, chart->level);
   double bend = log ? 0 : rs_plot_series_bend(chart->series, chart->count);
   if (bend > 0)
     rs_plot_axis_fit_symlog(axis, &y, bend, tokens, vertical);
@@ -88,7 +88,10 @@ enum { MARK_ALL = 16, MARKS = 6 }; /* up to so many x values all are marked; bey
 #define EVENT_RADIUS 5.5
 #define NEAR 0.5 /* pixels: lines closer than this look like one */
 #define BAND_OPACITY 0.15
-#define BUSY 12 /* times the width of the plot that a line runs up and down within its steps, to be drawn thin */
+#define BAR_STEP 6     /* pixels between the bars of two series at one x, at most; */
+#define BARS_SHARE 0.5 /* all of them take this part of the way to the next x, */
+#define BARS_WIDEST 72 /* and no more than this */
+#define BUSY 12        /* times the width of the plot that a line runs up and down within its steps, to be drawn thin */
 #define BUSY_WIDTH 1
 #define BUSY_OPACITY 0.6
 
@@ -108,9 +111,16 @@ typedef struct grid {
   rs_arena memory;
   rs_plot_ranks xs; /* all x values */
   size_t places;
+  double gap;  /* the least distance of two x values, pixels */
   spot *spots; /* (series, places) */
   rs_plot_picture *picture;
 } grid;
+
+double rs_plot_bars_reach(const rs_plot_series *series, size_t count) {
+  size_t filled = 0;
+  for (size_t s = 0; s < count; s++) filled += series[s].count > 0 && series[s].bars;
+  return filled > 0 ? fmin(BAR_STEP * (double)(filled - 1), BARS_WIDEST) / 2 : 0;
+}
 
 /* ---- the grid ---------------------------------------------------------------------------------------------------- */
 
@@ -123,6 +133,9 @@ static rs_status find_xs(grid *g, rs_err *err) {
     for (size_t i = 0; i < g->series[s].count; i++) xs[used++] = g->series[s].points[i].x;
   RS_TRY(rs_plot_ranks_read(xs, total, &g->memory, &g->xs, err));
   g->places = g->xs.count <= RS_PLOT_MAX_POINTS ? g->xs.count : STEPS;
+  g->gap = g->x->stop - g->x->start;
+  for (size_t i = 1; i < g->xs.count; i++)
+    g->gap = fmin(g->gap, rs_plot_axis_pixel(g->x, g->xs.items[i]) - rs_plot_axis_pixel(g->x, g->xs.items[i - 1]));
   return RS_OK;
 }
 
@@ -167,12 +180,13 @@ static double aside(size_t rank, size_t count, double step) {
 }
 
 /* Where the place says nothing but "here" (the strip for zeros, or the only x there is) the series stand side by side,
- * as in a table. */
-static void spread(const grid *g, spot *here, size_t rank, size_t count) {
+ * as in a table; and where bars would hide each other. */
+static void spread(const grid *g, spot *here, size_t rank, size_t count, bool bars) {
   double strip = 2 * (g->x->rail_at - g->x->start - MARKER_RADIUS), plot = 0.9 * (g->x->stop - g->x->start);
-  bool in_strip = g->x->rail && here->x[0] < g->x->base;
-  if (here->count == 0 || !(in_strip || g->x->single)) return;
-  double room = in_strip ? strip : plot, most = in_strip ? 2.2 * MARKER_RADIUS : 34;
+  bool in_strip = g->x->rail && here->x[0] < g->x->base, dodged = bars && !in_strip && !g->x->single;
+  if (here->count == 0 || !(in_strip || g->x->single || dodged)) return;
+  double room = in_strip ? strip : dodged ? fmin(BARS_SHARE * g->gap, BARS_WIDEST) : plot;
+  double most = in_strip ? 2.2 * MARKER_RADIUS : dodged ? BAR_STEP : 34;
   double shift = aside(rank, count, fmin(most, room / (double)count));
   here->x[0] += shift;
   here->x[1] += shift;
@@ -184,7 +198,7 @@ static void fill_row(const grid *g, size_t s, size_t rank, size_t count) {
   for (size_t i = 0; i < series->count; i++) add_point(g, &row[place_of(g, series->points[i].x)], &series->points[i]);
   for (size_t i = 0; i < g->places; i++) {
     order_ends(&row[i]);
-    spread(g, &row[i], rank, count);
+    spread(g, &row[i], rank, count, series->bars);
   }
 }
 
@@ -290,8 +304,9 @@ static void draw_band(const grid *g, size_t series, size_t a, size_t b, uint32_t
 
 static void draw_bands(const grid *g, size_t series) {
   uint32_t colour = g->series[series].style.colour;
+  bool bars = g->series[series].bars;
   for (size_t a = next_spot(g, series, 0), b; a < g->places; a = next_spot(g, series, b + 1)) {
-    b = stretch_end(g, series, a);
+    b = bars ? a : stretch_end(g, series, a);
     if (a == b)
       draw_error_bar(g, spot_at(g, series, a), colour);
     else

@@ -12,6 +12,9 @@ void rs_plot_words(const char *name, const char *unit, rs_text *out);
 /* The same as a title says it: "ood_overshoot_rad" of unit "rad" as "out-of-range overshoot". */
 void rs_plot_phrase(const char *name, const char *unit, rs_text *out);
 
+/* Whether the values are paired differences, as those of "loss_difference_nats". */
+bool rs_plot_is_difference(const rs_plot_column *column);
+
 /* Appends `text` with its formulas in symbols: "sum_j cos(angle_j)" as "Σⱼ cos(θⱼ)", "2 pi / omega_j" as "2π / ωⱼ". */
 void rs_plot_symbols(const char *text, rs_text *out);
 
@@ -23,7 +26,8 @@ void rs_plot_slug(const char *text, rs_text *out);
 /* Texts are in an arena of the caller's. */
 typedef struct rs_plot_caption {
   rs_plot_head head;
-  const char *x_name, *y_name, *panel_name, *name; /* y_name and panel_name: of maps alone; name: of the value */
+  const char *x_name, *y_name, *panel_name; /* y_name and panel_name: of maps alone */
+  const char *name, *unit;                  /* of the value; with "95 %" where it has an interval */
 } rs_plot_caption;
 
 /* The name of the picture's files: "entropy_nats--gaussian", "decay--mean_cosine--llama-3-8b--gaussian--128k". */

@@ -218,6 +218,8 @@ static void write_set_subtitle(const rs_plot_measure *measure, const rs_plot_set
   if (set->band == RS_PLOT_STANDARD_ERROR) add_piece(out, "\u00b1 1 standard error");
   if (set->band == RS_PLOT_MIN_MAX) write_means(measure, set, out);
   if (set->band == RS_PLOT_ENVELOPE) add_piece(out, "shade: least and largest of each bin");
+  if (set->band == RS_PLOT_INTERVAL) add_piece(out, "bars: 95 % intervals, bootstrap over blocks");
+  if (set->band == RS_PLOT_INTERVAL && set->seeds > 1) rs_text_printf(out, " and %zu seeds", set->seeds);
   if (set->events) add_piece(out, "ring: first distance below 0");
   if (measure->density) add_piece(out, "divided by the width of each bin");
   if (set->few) rs_text_printf(out, " \u00b7 not joined: fewer than %d samples, n", RS_PLOT_SAMPLES_LEAST);
@@ -258,6 +260,35 @@ static const char *name_column(const rs_plot_column *column, bool unit, rs_arena
   return rs_plot_keep(memory, &out);
 }
 
+/* Whether the series has this name and is 0 throughout: what differences are taken to. */
+static bool is_baseline(const rs_plot_series *series, const char *name) {
+  bool zero = series->count > 0 && strcmp(series->label, name) == 0;
+  for (size_t i = 0; i < series->count && zero; i++) zero = isnan(series->points[i].y) || series->points[i].y == 0;
+  return zero;
+}
+
+/* "loss difference"; with intervals "paired loss difference to the window", where a baseline is among the lines. */
+static void write_name(const rs_plot_measure *measure, const rs_plot_content *content, rs_text *out) {
+  static const char *const baselines[][2] = {{"window", " to the window"}, {"unchanged", " to the unchanged model"}};
+  bool paired = measure->interval && rs_plot_is_difference(measure->column);
+  if (paired) rs_text_puts(out, "paired ");
+  rs_plot_phrase(measure->column->name, measure->column->unit, out);
+  for (size_t b = 0; b < RS_COUNT(baselines) && paired; b++)
+    for (size_t s = 0; s < content->set.count && paired; s++) {
+      if (!is_baseline(&content->set.series[s], baselines[b][0])) continue;
+      rs_text_puts(out, baselines[b][1]);
+      paired = false;
+    }
+}
+
+/* "nats, 95 %" where bars are intervals. */
+static const char *write_unit(const char *unit, const rs_plot_content *content, rs_arena *memory) {
+  rs_text out = {0};
+  if (rs_plot_is_map(content->form) || content->set.band != RS_PLOT_INTERVAL) return unit;
+  rs_text_printf(&out, "%s%s95 %%", rs_plot_unit(unit), *rs_plot_unit(unit) != '\0' ? ", " : "");
+  return rs_plot_keep(memory, &out);
+}
+
 /* Names of the axes of lines and dots. */
 static void name_axis(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_arena *memory,
                       rs_plot_caption *c) {
@@ -295,7 +326,7 @@ rs_plot_caption rs_plot_caption_write(const rs_plot_measure *measure, const rs_p
   const rs_plot_column *column = measure->column;
   rs_text title = {0}, definition = {0}, subtitle = {0}, description = {0}, name = {0};
   rs_plot_caption c = {.x_name = "", .y_name = "", .panel_name = ""};
-  rs_plot_phrase(column->name, column->unit, &name);
+  write_name(measure, content, &name);
   write_title(measure, content->form, rs_text_string(&name), &title);
   if (measure->density) rs_text_puts(&name, " per token");
   rs_plot_symbols(column->summary, &definition);
@@ -313,5 +344,6 @@ rs_plot_caption rs_plot_caption_write(const rs_plot_measure *measure, const rs_p
                           .subtitle = rs_plot_keep(memory, &subtitle),
                           .description = rs_plot_keep(memory, &description)};
   c.name = rs_plot_keep(memory, &name);
+  c.unit = write_unit(column->unit, content, memory);
   return c;
 }

@@ -83,6 +83,12 @@ void rs_plot_phrase(const char *name, const char *unit, rs_text *out) {
   rs_text_clear(&words);
 }
 
+bool rs_plot_is_difference(const rs_plot_column *column) {
+  static const char last[] = "_difference";
+  size_t length = strlen(column->name) - unit_suffix(column->name, column->unit), tail = sizeof last - 1;
+  return length > tail && strncmp(column->name + length - tail, last, tail) == 0;
+}
+
 void rs_plot_slug(const char *text, rs_text *out) {
   size_t start = out->length;
   bool dash = false;

@@ -57,7 +57,7 @@ static void put_header(const reporter *r, const char *title) {
       title);
 }
 
-static void put_words(const reporter *r) {
+static rs_status put_words(const reporter *r) {
   rs_text_puts(r->out, "<section id=\"asked\">\n<h2>What was asked, and what came out</h2>\n");
   if (r->count > 1) rs_text_printf(r->out, "<p>%zu folders of results stand side by side.</p>\n", r->count);
   for (size_t i = 0; i < r->count; i++) {
@@ -65,9 +65,10 @@ static void put_words(const reporter *r) {
     if (r->count > 1) report_put(r->out, "<h3>%s</h3>\n", r->folders[i].label);
     if (*incomplete != '\0') report_put(r->out, "<p><strong>%s</strong></p>\n", incomplete);
     report_asked(&r->folders[i], r->out);
-    report_found(&r->folders[i], r->out);
+    RS_TRY(report_found(&r->folders[i], r->out, r->err));
   }
   rs_text_puts(r->out, "</section>\n");
+  return RS_OK;
 }
 
 static void put_origin(const reporter *r) {
@@ -238,7 +239,7 @@ static rs_status put_data(const reporter *r) {
 static rs_status write_page(reporter *r, const char *title) {
   rs_page_begin(r->out, title);
   put_header(r, title);
-  put_words(r);
+  RS_TRY(put_words(r));
   rs_text_puts(r->out, "<section id=\"table\">\n<h2>Summary</h2>\n");
   for (size_t i = 0; i < r->count; i++) report_sources(&r->folders[i], r->out);
   RS_TRY(report_table(r->folders, r->count, r->out, r->err));

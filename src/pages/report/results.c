@@ -23,6 +23,17 @@ void report_number(double value, rs_text *out) {
   rs_text_number(out, rounded);
 }
 
+void report_value(const report_line *line, size_t column, rs_text *out) {
+  const rs_interval *interval = &line->intervals[column];
+  report_number(line->means[column], out);
+  if (isnan(interval->low) || isnan(interval->high)) return;
+  rs_text_puts(out, " [");
+  report_number(interval->low, out);
+  rs_text_puts(out, ", ");
+  report_number(interval->high, out);
+  rs_text_puts(out, "]");
+}
+
 void report_put(rs_text *out, const char *format, ...) {
   va_list words;
   va_start(words, format);
@@ -67,6 +78,74 @@ static int compare_lines(const void *left, const void *right) {
                     rs_plot_field(results->summary, b->row, results->columns[i].is));
   return sign;
 }
+
+/* ---- intervals --------------------------------------------------------------------------------------------------- */
+
+rs_status report_rival(const report_results *results, const report_line *line, const report_column *column,
+                       rs_arena *memory, rs_rival *rival, rs_err *err) {
+  const char **cells = rs_arena_take(memory, line->rows, sizeof *cells);
+  const char **seeds = rs_arena_take(memory, line->rows, sizeof *seeds);
+  RS_TRY(rs_arena_check(memory, err));
+  *rival = (rs_rival){.cells = cells, .seeds = seeds, .mean = line->means[column - results->columns]};
+  for (size_t row = line->row; row < results->summary->table->rows; row++) {
+    const report_line here = {.of = results, .row = row};
+    const char *state = report_field(results, "status", row);
+    bool empty = *rs_plot_field(results->summary, row, column->is) == '\0';
+    if (empty || (*state != '\0' && strcmp(state, "ok") != 0) || compare_lines(&here, line) != 0) continue;
+    cells[rival->count] = report_field(results, "cell", row);
+    seeds[rival->count++] = report_field(results, "seed", row);
+  }
+  return RS_OK;
+}
+
+/* The blocks of the column, whose table is read. */
+static rs_status read_blocks(report_results *results, report_column *column, rs_err *err) {
+  const rs_plot_column *low, *high;
+  column->interval = rs_plot_interval_of(results->summary, column->is, &low, &high);
+  for (size_t i = 0; i < results->count && column->interval; i++)
+    results->columns[i].end |= results->columns[i].is == low || results->columns[i].is == high;
+  rs_plot_file *file = rs_plot_blocks_file(&results->data, column->is);
+  if (file != NULL && file->table == NULL) RS_TRY(rs_plot_table_read(file, err));
+  column->blocks = rs_plot_blocks_of(file, column->is);
+  return RS_OK;
+}
+
+/* Of one seed the summary says it, of several their blocks do. */
+static rs_status find_interval(const report_results *results, const report_column *column, report_line *line,
+                               rs_err *err) {
+  rs_interval *interval = &line->intervals[column - results->columns];
+  rs_arena memory = {0};
+  rs_rival cells;
+  rs_status status = report_rival(results, line, column, &memory, &cells, err);
+  if (status == RS_OK && cells.count > 1)
+    status = rs_blocks_interval(&column->blocks, cells.cells, NULL, cells.count, interval, err);
+  rs_arena_clear(&memory);
+  if (status != RS_OK || cells.count != 1) return status;
+  const rs_plot_column *low, *high;
+  rs_plot_interval_of(results->summary, column->is, &low, &high);
+  for (size_t i = 0; i < results->count; i++) { /* means of one row are its values */
+    if (results->columns[i].is == low) interval->low = line->means[i];
+    if (results->columns[i].is == high) interval->high = line->means[i];
+  }
+  return RS_OK;
+}
+
+static rs_status find_intervals(report_results *results, rs_err *err) {
+  for (size_t c = 0; c < results->count; c++)
+    if (results->columns[c].value) RS_TRY(read_blocks(results, &results->columns[c], err));
+  for (size_t k = 0; k < results->line_count; k++) {
+    report_line *line = &results->lines[k];
+    line->intervals = rs_arena_take(&results->memory, results->count, sizeof *line->intervals);
+    RS_TRY(rs_arena_check(&results->memory, err));
+    for (size_t c = 0; c < results->count; c++) {
+      line->intervals[c] = (rs_interval){NAN, NAN, NAN};
+      if (results->columns[c].interval) RS_TRY(find_interval(results, &results->columns[c], line, err));
+    }
+  }
+  return RS_OK;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 /* Adds the values of one row to the sums of its line. */
 static rs_status add_row(report_results *results, size_t row, report_line *line, rs_err *err) {
@@ -137,8 +216,9 @@ static rs_status read_lines(report_results *results, rs_err *err) {
   }
   for (size_t row = 0; row < rows && status == RS_OK; row++) status = take_row(results, row, &tree, err);
   tdestroy(tree, keep);
-  if (status == RS_OK) finish_lines(results);
-  return status;
+  if (status != RS_OK) return status;
+  finish_lines(results);
+  return find_intervals(results, err);
 }
 
 /* ---- the folder -------------------------------------------------------------------------------------------------- */

@@ -323,6 +323,45 @@ static void put_metric(const report_results *results, size_t index, size_t first
   report_put(out, ". <span class=\"soft\">%s.</span></li>\n", column->is->summary);
 }
 
+/* The lines that compare with the `first` (results->line_count at most), and who they are. */
+static rs_status find_rivals(const report_results *results, const report_column *column, size_t first, rs_arena *memory,
+                             rs_rival *rivals, size_t *lines, size_t *count, rs_err *err) {
+  *count = 0;
+  for (size_t i = 0; i < results->line_count; i++) {
+    if (!compares(results, i, first)) continue;
+    lines[*count] = i;
+    RS_TRY(report_rival(results, &results->lines[i], column, memory, &rivals[(*count)++], err));
+  }
+  return RS_OK;
+}
+
+/* Who is best, as far as intervals tell: one that is apart from all others, or those that are not apart from it. */
+static rs_status put_ranked(const report_results *results, size_t index, size_t first, rs_arena *memory, rs_text *out,
+                            rs_err *err) {
+  const report_column *column = &results->columns[index];
+  rs_rival *rivals = rs_arena_take(memory, results->line_count, sizeof *rivals);
+  size_t *lines = rs_arena_take(memory, results->line_count, sizeof *lines), count, best;
+  bool won, higher = column->is->better > 0, blocks = column->blocks.table != NULL;
+  listing list = {.out = out};
+  RS_TRY(rs_arena_check(memory, err));
+  RS_TRY(find_rivals(results, column, first, memory, rivals, lines, &count, err));
+  RS_TRY(rs_blocks_rank(&column->blocks, higher, rivals, count, &best, &won, err));
+  report_put(out, "<li><b>%s</b>", column->name);
+  put_place(results, first, is_read(column), out);
+  rs_text_printf(out, " (%s is better): %s", higher ? "higher" : "lower",
+                 won      ? "best, and apart from all others (95&nbsp;%), "
+                 : blocks ? "not apart (95&nbsp;%): "
+                          : "no blocks here to tell methods apart by");
+  for (size_t i = 0; i < count && blocks; i++)
+    if (rivals[i].near) add_name(&list, report_field(results, "method", results->lines[lines[i]].row));
+  end_list(&list);
+  rs_text_puts(out, won ? " (" : "");
+  if (won) report_value(&results->lines[lines[best]], index, out);
+  if (won) report_put(out, " %s)", rs_plot_unit(column->is->unit));
+  report_put(out, ". <span class=\"soft\">%s.</span></li>\n", column->is->summary);
+  return RS_OK;
+}
+
 /* Whether an earlier line stands for the same comparison. What tables alone give is the same for all sources. */
 static bool is_compared(const report_results *results, size_t column, size_t i) {
   for (size_t k = 0; k < i; k++) {
@@ -334,11 +373,11 @@ static bool is_compared(const report_results *results, size_t column, size_t i) 
   return false;
 }
 
-void report_found(const report_results *results, rs_text *out) {
+rs_status report_found(const report_results *results, rs_text *out, rs_err *err) {
   size_t items = 0;
   for (size_t c = 0; c < results->count; c++) {
     const report_column *column = &results->columns[c];
-    if (!column->value || !column->any || column->is->better == 0) continue;
+    if (!column->value || !column->any || column->end || column->is->better == 0) continue;
     for (size_t i = 0; i < results->line_count; i++) {
       if (results->lines[i].length != results->longest || is_compared(results, c, i)) continue;
       const ends e = find_ends(results, c, i);
@@ -348,8 +387,16 @@ void report_found(const report_results *results, rs_text *out) {
         rs_plot_tokens(results->longest, out);
         rs_text_puts(out, " tokens, by each metric of which one side is better:</p>\n<ul>\n");
       }
-      put_metric(results, c, i, &e, out);
+      rs_arena memory = {0};
+      rs_status status = RS_OK;
+      if ((column->interval || column->blocks.table != NULL) && e.with > 1)
+        status = put_ranked(results, c, i, &memory, out, err);
+      else
+        put_metric(results, c, i, &e, out);
+      rs_arena_clear(&memory);
+      RS_TRY(status);
     }
   }
   if (items > 0) rs_text_puts(out, "</ul>\n");
+  return RS_OK;
 }

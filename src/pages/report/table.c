@@ -17,7 +17,7 @@ static void add_columns(const report_results *folders, size_t count, bool keys, 
       const report_column *column = &folders[f].columns[i];
       bool always = strcmp(column->name, "method") == 0 || strcmp(column->name, "length_tokens") == 0 ||
                     (count > 1 && strcmp(column->name, "model") == 0); /* folders may differ in it */
-      bool shown = keys ? column->key && (always || column->varies) : column->value && column->any;
+      bool shown = keys ? column->key && (always || column->varies) : column->value && column->any && !column->end;
       for (size_t k = 0; k < head->count && shown; k++) shown = strcmp(head->items[k]->name, column->name) != 0;
       if (shown) head->items[head->count++] = column;
     }
@@ -66,7 +66,7 @@ static void put_value(const report_results *folder, const report_line *line, con
   const report_column *found = report_column_find(folder, column->name);
   double value = found != NULL ? line->means[found - folder->columns] : NAN;
   rs_text_puts(out, "<td class=\"number\">");
-  if (!isnan(value)) report_number(value, out);
+  if (!isnan(value)) report_value(line, (size_t)(found - folder->columns), out);
   rs_text_puts(out, "</td>");
 }
 
@@ -93,7 +93,13 @@ rs_status report_table(const report_results *folders, size_t count, rs_text *out
   add_columns(folders, count, false, &head);
   rs_text_puts(out, "<noscript><style>tr[hidden] { display: table-row; }</style></noscript>\n"
                     "<div class=\"scroll\" role=\"region\" aria-label=\"Summary\" tabindex=\"0\">\n"
-                    "<table id=\"summary\">\n<caption>Means over the seeds, to six digits.</caption>\n");
+                    "<table id=\"summary\">\n<caption>Means over the seeds, to six digits");
+  for (size_t i = 0; i < head.count; i++) {
+    if (!head.items[i]->interval) continue;
+    rs_text_puts(out, "; in brackets their 95&nbsp;% intervals over blocks and seeds");
+    break;
+  }
+  rs_text_puts(out, ".</caption>\n");
   put_head(&head, count > 1, out);
   for (size_t f = 0; f < count; f++)
     for (size_t i = 0; i < folders[f].line_count; i++)
