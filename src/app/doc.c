@@ -155,7 +155,7 @@ typedef struct layout {
   bool right;
 } layout;
 
-static layout lay_out(const rs_doc *rows, const rs_doc_column *columns, size_t c) {
+static layout lay_out(const rs_doc *rows, const rs_doc_column *columns, size_t c, rs_text *text) {
   layout l = {width_of(columns[c].title), rows->first != NULL};
   for (const rs_doc *row = rows->first; row != NULL; row = row->next) {
     rs_text words = {0};
@@ -164,6 +164,7 @@ static layout lay_out(const rs_doc *rows, const rs_doc_column *columns, size_t c
     size_t width = width_of(rs_text_string(&words));
     l.width = width > l.width ? width : l.width;
     l.right &= is_empty(cell) || cell->kind == RS_DOC_NUMBER || columns[c].right;
+    text->failed |= words.failed;
     rs_text_clear(&words);
   }
   return l;
@@ -204,7 +205,7 @@ void rs_doc_table(const rs_doc *rows, const rs_doc_column *columns, size_t count
     text->failed = true;
     return;
   }
-  for (size_t c = 0; c < count; c++) layouts[c] = lay_out(rows, columns, c);
+  for (size_t c = 0; c < count; c++) layouts[c] = lay_out(rows, columns, c, text);
   put_line(text, NULL, columns, layouts, count, indent);
   for (const rs_doc *row = rows->first; row != NULL; row = row->next)
     put_line(text, row, columns, layouts, count, indent);
