@@ -223,6 +223,31 @@ Test(repeat, a_copier_gains_all__a_guess_nothing) {
   desk_clear(&desk);
 }
 
+/* Values of `dictionary` that are met a second time, and were a target where they were met first, are pairs; such as
+ * are met a third time are none, nor are needles. */
+Test(repeat, values_of_a_dictionary__are_paired_with_their_first) {
+  task_desk desk;
+  rs_result result;
+  size_t pairs = 0, counted = 0;
+  desk_open(&desk, "dictionary", "unscored=0 depths=[0.5]", 2);
+  for (size_t s = 0; s < SEQUENCES; s++) {
+    const rs_example *e = &desk.example;
+    desk_draw(&desk, RS_SPLIT_EVALUATION, s, LENGTH);
+    for (size_t t = 0; t < LENGTH; t++) {
+      if (e->targets[t] == NO || strcmp(desk.kind->parts[e->parts[t]], "repeat") != 0) continue;
+      size_t first = e->sought[t] - 1;
+      pairs += e->targets[first] != NO && strcmp(desk.kind->parts[e->parts[first]], "first_value") == 0;
+    }
+  }
+  read_as(&desk, true, 2, &result);
+  cr_expect_float_eq(result.value[0], 2, 1e-14);
+  cr_expect_float_eq(result.value[1], 0, 1e-14);
+  for (size_t i = 0; i < result.curve.rows; i++) counted += (size_t)result.curve.cells[9 * i + 2];
+  cr_expect(pairs > 10 && counted == pairs, "%zu of %zu", counted, pairs);
+  rs_curve_clear(&result.curve);
+  desk_clear(&desk);
+}
+
 /* Weights of 0 say every token alike. */
 Test(repeat, a_model_of_zeros__says_ln_of_the_vocabulary_twice) {
   small_model m;

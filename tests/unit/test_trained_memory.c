@@ -19,8 +19,9 @@ int fsync(int file) {
 TestSuite(trained_memory, .init = enter_folder, .fini = leave_folder);
 
 static const char config[] =
-    "task: {name: copy, symbols: 3}\nsequences: 2\nlengths: [4, 6]\nseeds: 2\nmethods: [trained, alibi]\n"
-    "metrics: [loss, loss_by_position, accuracy, recall_by_distance, needle_accuracy, decay]\n"
+    "task: {name: repeat, vocabulary: 5, passage: 2}\nsequences: 2\nlengths: [4, 6]\nseeds: 2\nmethods: [trained, "
+    "alibi]\n"
+    "metrics: [loss, loss_by_position, repeated_loss, accuracy, recall_by_distance, needle_accuracy, decay]\n"
     "checkpoint: {method: t5, width: 4, blocks: 1, heads: 1, train: {steps: 2, length: 4, sequences: 2}, "
     "tune: {steps: 1, length: 6, sequences: 1}}\n";
 
