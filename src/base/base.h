@@ -514,6 +514,14 @@ static inline size_t rs_format_bytes(rs_format format) {
 /* `value` rounded to the format, ties to even; beyond its range an infinity, below it a subnormal or zero. */
 double rs_round(rs_format format, double value);
 
+/* The most that a position below `length` is off where it is held in the format, tokens; infinite beyond its range. */
+double rs_position_error(rs_format format, size_t length);
+
+/* The most that an angle is off, rad, where omega (rad/token), a position below `length` and their product are rounded
+ * to the format: half a unit in the last place of the largest product, and what the roundings of omega and of the
+ * position come to there. An upper bound, which most pairs come near. */
+double rs_angle_error(rs_format format, double omega, size_t length);
+
 /* ---- angles ------------------------------------------------------------------------------------------------------ */
 
 /* cos and sin of position * omega (tokens, rad/token). The product's rounding error is kept by a fused multiply-add and

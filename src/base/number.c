@@ -120,3 +120,24 @@ double rs_round(rs_format format, double value) {
   double rounded = nearbyint(value / step) * step; /* exact but for the one rounding: step is a power of two */
   return fabs(rounded) > formats[format].largest ? copysign(INFINITY, value) : rounded;
 }
+
+double rs_position_error(rs_format format, size_t length) {
+  double last = length > 0 ? (double)length - 1 : 0;
+  if (last == 0 || isinf(rs_round(format, last))) return last == 0 ? 0 : INFINITY;
+  int exponent = ilogb(last);
+  double half = ldexp(1, exponent - formats[format].bits), below = half / 2; /* of the spacing up to last, and before */
+  double worst = fmin(last - ldexp(1, exponent), half);
+  return half < 1 ? 0 : fmax(worst, below < 1 ? 0 : below);
+}
+
+double rs_angle_error(rs_format format, double omega, size_t length) {
+  double turned = rs_round(format, omega), last = length > 0 ? rs_round(format, (double)length - 1) : 0;
+  double product = turned * last;
+  int exponent, least = formats[format].least_exponent;
+  if (product == 0) return last * fabs(omega);
+  if (isinf(rs_round(format, product))) return INFINITY;
+  bool shifts = fabs(frexp(turned, &exponent)) == 0.5; /* a power of two: the product is exact */
+  exponent = ilogb(product) > least ? ilogb(product) : least;
+  double half = shifts && exponent > least ? 0 : ldexp(1, exponent - formats[format].bits);
+  return half + fabs(turned - omega) * last + fabs(omega) * rs_position_error(format, length);
+}

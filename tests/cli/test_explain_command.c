@@ -50,7 +50,7 @@ Test(explain_command, yarn__a_length_and_its_pairs) {
       "s is 4 at every length, so short inputs are scaled, too.\n"
       "Pair 3 turns past what plain RoPE turns it to in 4096 tokens, where it does not go full circle.\n" PRICE
       "cos and sin are multiplied by 1.13863, so logits by 1.29648.\n"
-      "Here angles of float32 are up to 0.00015 rad off, positions held in bfloat16 up to 64 tokens, in float16 up "
+      "Here angles of float32 are up to 0.00017 rad off, positions held in bfloat16 up to 64 tokens, in float16 up "
       "to 8.\n";
   static const char *const pairs[] = {
       "Pair 0 turns by 1 rad a token, a wave of 6.28319 tokens; plain RoPE's is 6.28319 long.\n"
@@ -82,7 +82,7 @@ Test(explain_command, yarn__a_length_and_its_pairs) {
        "s is 4 at every length, so short inputs are scaled, too.\n"
        "No pair turns past what plain RoPE turns it to in 4096 tokens.\n" PRICE
        "cos and sin are multiplied by 1.13863, so logits by 1.29648.\n"
-       "Here angles of float32 are up to 1.8e-05 rad off, positions held in bfloat16 up to 8 tokens, in float16 up "
+       "Here angles of float32 are up to 2.1e-05 rad off, positions held in bfloat16 up to 8 tokens, in float16 up "
        "to 1.\n");
 }
 

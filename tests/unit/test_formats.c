@@ -137,3 +137,65 @@ Test(encoding, explicit__list__is_the_table) {
   rs_encoding_free(plain);
   rs_encoding_free(logits);
 }
+
+/* Every position, by the roundings themselves. */
+static double worst_angle(rs_format format, double omega, size_t length) {
+  double worst = 0;
+  for (size_t m = 0; m < length; m++) {
+    double position = rs_round(format, (double)m);
+    double angle = rs_round(format, rs_round(format, omega) * position);
+    worst = fmax(worst, fabs(angle - omega * (double)m));
+  }
+  return worst;
+}
+
+static double worst_position(rs_format format, size_t length) {
+  double worst = 0;
+  for (size_t m = 0; m < length; m++) worst = fmax(worst, fabs(rs_round(format, (double)m) - (double)m));
+  return worst;
+}
+
+Test(formats, error_of_a_position__every_length__is_that_of_the_worst_position) {
+  static const rs_format kinds[] = {RS_F64, RS_F32, RS_BF16, RS_F16};
+  static const size_t lengths[] = {65504, 65520, 100000, 131072, 131073, 131500, 300000, 524289};
+  for (size_t k = 0; k < RS_COUNT(kinds); k++) {
+    double worst = 0;
+    for (size_t length = 0; length < 5000; length++) {
+      if (length > 0) worst = fmax(worst, fabs(rs_round(kinds[k], (double)length - 1) - (double)(length - 1)));
+      cr_assert_eq(rs_position_error(kinds[k], length), worst, "format %d, %zu tokens", (int)kinds[k], length);
+    }
+    for (size_t i = 0; i < RS_COUNT(lengths); i++)
+      cr_expect_eq(rs_position_error(kinds[k], lengths[i]), worst_position(kinds[k], lengths[i]), "format %d, %zu",
+                   (int)kinds[k], lengths[i]);
+  }
+}
+
+/* Of a model's pairs together, as `explain` and `check` ask: never below what a position comes to, and near it. */
+Test(formats, error_of_angles__all_positions__is_bounded_closely) {
+  static const size_t lengths[] = {1, 2, 3, 100, 4096, 5000, 40000, 131072, 200000};
+  static const double bases[] = {1e4, 5e5, 1e6, 50};
+  for (size_t k = 0; k < 2; k++)
+    for (size_t b = 0; b < RS_COUNT(bases); b++)
+      for (size_t i = 0; i < RS_COUNT(lengths); i++) {
+        rs_format format = k == 0 ? RS_F32 : RS_BF16;
+        double worst = 0, bound = 0;
+        for (size_t j = 0; j < 16; j++) {
+          double omega = pow(bases[b], -(double)j / 16), one = worst_angle(format, omega, lengths[i]);
+          cr_expect_leq(one, (1 + 1e-12) * rs_angle_error(format, omega, lengths[i]),
+                        "format %d, base %g, pair %zu, %zu tokens: %g", (int)format, bases[b], j, lengths[i], one);
+          worst = fmax(worst, one);
+          bound = fmax(bound, rs_angle_error(format, omega, lengths[i]));
+        }
+        if (lengths[i] < 4096) continue;
+        cr_expect_leq(bound, 1.1 * worst, "format %d, base %g, %zu tokens: %g for %g", (int)format, bases[b],
+                      lengths[i], bound, worst);
+      }
+}
+
+Test(formats, error_of_angles__at_the_edges__is_exact) {
+  cr_expect_eq(rs_angle_error(RS_F32, 1, 131072), 0, "whole numbers of radians");
+  cr_expect_eq(rs_angle_error(RS_F32, 0, 131072), 0);
+  cr_expect_eq(rs_angle_error(RS_F32, 0.7, 1), 0, "position 0");
+  cr_expect(isinf(rs_angle_error(RS_F16, 0.7, 131072)));
+  cr_expect_eq(rs_angle_error(RS_BF16, 0.5, 1000), 1, "position 514 is held as 512 or 516");
+}

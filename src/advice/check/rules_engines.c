@@ -202,24 +202,19 @@ static void find_dynamic(rs_checked *c, const rs_rope_entry *rope) {
             tokens, original ? " (original_max_position_embeddings is not read for this type)" : "");
 }
 
-/* The largest error of an angle that is the product of a frequency and a position in float32, rad: of the last ones.
- */
 static void find_float32(rs_checked *c) {
-  enum { POSITIONS = 64 };
   const double told = 0.01; /* rad: a hundredth of a token's turn of the fastest pair */
   const rs_model *model = c->model;
   double worst = 0;
-  for (size_t i = 1; rs_model_turns(model) && i <= POSITIONS && i < model->max_length; i++)
-    for (size_t j = 0; j < model->rotary_dim / 2; j++) {
-      double omega = rs_ladder_at(model->rope_theta, (double)model->rotary_dim, j);
-      double position = (double)(model->max_length - i);
-      worst = fmax(worst, fabs((double)((float)omega * (float)position) - omega * position));
-    }
+  for (size_t j = 0; rs_model_turns(model) && j < model->rotary_dim / 2; j++) {
+    double omega = rs_ladder_at(model->rope_theta, (double)model->rotary_dim, j);
+    worst = fmax(worst, rs_angle_error(RS_F32, omega, model->max_length));
+  }
   if (worst >= told)
     rs_find(c, "RS703", NULL, NULL,
             "at %zu tokens angles that are computed in float32 are up to %.2g rad off; positions held in bfloat16 "
             "would be up to %.0f tokens off",
-            model->max_length, worst, (double)model->max_length * 0x1p-9);
+            model->max_length, worst, rs_position_error(RS_BF16, model->max_length));
 }
 
 const rs_check_row rs_rules_engines[] = {

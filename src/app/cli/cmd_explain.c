@@ -176,33 +176,18 @@ static rs_status put_logits(const subject *s, rs_text *text, rs_err *err) {
   return put_temperature(s, text, err);
 }
 
-/* The largest error of a position among the last ones, of which there are enough for one half way between two numbers
- * of the format; infinite beyond its range. */
-static double position_error(rs_format format, size_t length) {
-  double worst = 0;
-  for (size_t m = length - length / 64 - 1; m < length; m++)
-    worst = fmax(worst, fabs(rs_round(format, (double)m) - (double)m));
-  return worst;
-}
-
 static double angle_error(const rs_view *view) {
-  enum { POSITIONS = 64 };
   double worst = 0;
-  size_t first = view->length > POSITIONS ? view->length - POSITIONS : 0;
-  for (size_t m = first; m < view->length; m++)
-    for (size_t j = 0; j < view->count; j++) {
-      double exact = view->pairs[j].omega * (double)m;
-      double rounded = rs_round(RS_F32, rs_round(RS_F32, view->pairs[j].omega) * (double)m);
-      worst = fmax(worst, fabs(rounded - exact));
-    }
+  for (size_t j = 0; j < view->count; j++)
+    worst = fmax(worst, rs_angle_error(RS_F32, view->pairs[j].omega, view->length));
   return worst;
 }
 
 static void put_arithmetic(const subject *s, rs_text *text) {
   size_t length = s->here->length;
-  double half = position_error(RS_F16, length);
+  double half = rs_position_error(RS_F16, length);
   rs_text_printf(text, "Here angles of float32 are up to %.2g rad off, positions held in bfloat16 up to %g tokens, ",
-                 angle_error(s->here), position_error(RS_BF16, length));
+                 angle_error(s->here), rs_position_error(RS_BF16, length));
   if (isinf(half))
     rs_text_puts(text, "and float16 ends at 65504.\n");
   else
@@ -269,7 +254,7 @@ static void put_pair(const subject *s, size_t index, rs_text *text) {
 static void add_all(rs_doc *doc, const subject *s, const cli_options *options) {
   const rs_portrait *p = s->portrait;
   const rs_view *view = s->here;
-  double half = position_error(RS_F16, view->length);
+  double half = rs_position_error(RS_F16, view->length);
   rs_doc_put(doc, DOC_WORDS("recipe", cli_recipe(doc, &p->recipe)), DOC_WORDS("layers", p->profile.kinds[p->kind].name),
              DOC_NUMBER("length_tokens", view->length), DOC_NUMBER("trained_tokens", p->trained),
              DOC_NUMBER("served_tokens", p->served), DOC_NUMBER("farthest_key_tokens", view->reach),
@@ -277,7 +262,7 @@ static void add_all(rs_doc *doc, const subject *s, const cli_options *options) {
              DOC_NUMBER("attention_factor", view->amp), DOC_NUMBER("softmax_factor", view->logit_factor),
              DOC_NUMBER("pairs_out_of_range", view->out_of_range),
              DOC_NUMBER("float32_angle_error_rad", angle_error(view)),
-             DOC_NUMBER("bfloat16_position_error_tokens", position_error(RS_BF16, view->length)),
+             DOC_NUMBER("bfloat16_position_error_tokens", rs_position_error(RS_BF16, view->length)),
              DOC_NUMBER("float16_position_error_tokens", half));
   rs_doc *list = rs_doc_add(doc, "pairs", RS_DOC_ARRAY);
   for (size_t j = 0; j < view->count; j++) {
