@@ -82,9 +82,8 @@ static const rs_dialect dialects[] = {
      .settings = {{"truncate", "true", true}, {"attention_factor", NULL, true}, {"mscale_alone", "true", true}}},
     {.name = "llamacpp",
      .method = "yarn",
-     .summary =
-         "always whole pairs; the ramp is at least 0.001 wide even where it ends before it starts; g = 0.1 ln s + 1 "
-         "for any s, times attn_factor; no mscale",
+     .summary = "always whole pairs; the ramp is at least 0.001 wide even where it ends before it starts; g = 0.1 ln s "
+                "+ 1 for any s, times attn_factor; no mscale",
      .reference = "ggml d99724f2b141, rope_yarn and ggml_rope_yarn_corr_dims",
      .unless = "mscale_softmax",
      .settings = {{"truncate", "true", true},
@@ -95,9 +94,8 @@ static const rs_dialect dialects[] = {
                   {"magnitude", "any", true}}},
     {.name = "llamacpp",
      .method = "yarn",
-     .summary =
-         "DeepSeek's models: whole pairs, the ramp at least 0.001 wide; an attn_factor undoes what is put on cos "
-         "and sin, the softmax gets it",
+     .summary = "DeepSeek's models: whole pairs, the ramp at least 0.001 wide; an attn_factor undoes what is put on "
+                "cos and sin, the softmax gets it",
      .reference = "llama.cpp c55d53acec86, llama-model.cpp",
      .when = "mscale_softmax",
      .settings = {{"truncate", "true", true}, {"ramp_guard", "ggml", true}}},

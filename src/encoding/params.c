@@ -41,9 +41,8 @@ static const rs_param common_specs[] = {
                 "factor ln(m + 1); llama4: 1 + factor ln(1 + floor((m + 1) / length)); ministral: the same of m; "
                 "entropy_invariant: factor ln(m + 1) / sqrt(D)"},
     {RS_FIELD(rs_common_params, logit_scale_factor), .unit = "1", .min = 0, .max = 1e6,
-     .summary =
-         "that factor: ssmax's s (default: 1 over the mean of ln n, n = 1 ... length), the others' beta (default: "
-         "0.1) or kappa (default: sqrt(D) / ln length)"},
+     .summary = "that factor: ssmax's s (default: 1 over the mean of ln n, n = 1 ... length), the others' beta "
+                "(default: 0.1) or kappa (default: sqrt(D) / ln length)"},
     {RS_FIELD(rs_common_params, logit_scale_length), .unit = "tokens", .min = 1, .max = 1e9,
      .summary = "that length (default: train_length; llama4: 8192)"},
     {RS_FIELD(rs_common_params, dialect), .unit = "", RS_WORDS(dialect_words),
@@ -63,32 +62,30 @@ static const rs_param rotary_specs[] = {
      .summary = "pairs that read the axes t, h, w (arXiv:2409.12191); equal: thirds"},
     {RS_FIELD(rs_rotary_params, mrope_layout), .unit = "", RS_WORDS(rs_axis_layout_words),
      .summary = "which pairs read which axis: in blocks (Qwen2-VL), alternating (Qwen3-VL; no more than a third of the "
-                "pairs for h or w), h and w on the fastest pairs "
-                "and t on the slowest (ERNIE 4.5-VL), or by fair shares (openPangu) (default: the model's)"},
+                "pairs for h or w), h and w on the fastest pairs and t on the slowest (ERNIE 4.5-VL), or by fair "
+                "shares (openPangu) (default: the model's)"},
     {RS_FIELD(rs_rotary_params, mrope_tail), .unit = "", RS_WORDS(tail_words), .fallback = "t",
      .summary =
          "mrope_layout interleaved: pairs 1 and 2 of each three, once h and w have their sections (ggml: unrotated)"},
     {RS_FIELD(rs_rotary_params, vision_ids), .unit = "", RS_WORDS(rs_id_scheme_words), .fallback = "qwen2_vl",
-     .summary =
-         "how image and video tokens are counted: from the id where they start (arXiv:2409.12191); the same, but the "
-         "text after goes on by the larger side alone (transformers since February 2026); rows and columns from 0 "
-         "(arXiv:2510.23095); centred around a diagonal (arXiv:2502.05173); one axis in small steps "
-         "(arXiv:2412.09616)"},
+     .summary = "how image and video tokens are counted: from the id where they start (arXiv:2409.12191); the same, "
+                "but the text after goes on by the larger side alone (transformers since February 2026); rows and "
+                "columns from 0 (arXiv:2510.23095); centred around a diagonal (arXiv:2502.05173); one axis in small "
+                "steps (arXiv:2412.09616)"},
     {RS_FIELD(rs_rotary_params, vision_step), .unit = "tokens", .min = 1e-6, .max = 1e6,
      .summary = "ids a frame (videorope; default 2) or a vision token (v2pe; default 1/4) advances"},
     {RS_FIELD(rs_rotary_params, id_arithmetic), .unit = "", RS_WORDS(rs_id_arithmetic_words),
-     .summary =
-         "how a video's frame * seconds_per_frame * ids_per_second is multiplied before it is cut to a whole id: "
-         "from the left in float32 (Qwen's code, transformers, vLLM up to late 2025), or the rates first, in doubles "
-         "(newer vLLM) (default: f32)"},
+     .summary = "how a video's frame * seconds_per_frame * ids_per_second is multiplied before it is cut to a whole "
+                "id: from the left in float32 (Qwen's code, transformers, vLLM up to late 2025), or the rates first, "
+                "in doubles (newer vLLM) (default: f32)"},
     {RS_FIELD(rs_rotary_params, wavelengths), .unit = "", RS_WORDS(wavelength_words), .fallback = "exact",
      .summary =
          "whole: each pair's wavelength rounded to whole tokens, after all scaling (Resonance, arXiv:2403.00071)"},
     {RS_FIELD(rs_rotary_params, cached_keys), .unit = "tokens", RS_WORDS(cached_words), .min = 1, .max = 1e9,
      .fallback = "consistent",
-     .summary = "a number: keys keep the rotation they were cached with, the first so many (the prompt) under the "
-                "frequencies of that length, each later one under those of its own; consistent: all under the whole "
-                "context's"},
+     .summary =
+         "a number: keys keep the rotation they were cached with, the first so many (the prompt) under the frequencies "
+         "of that length, each later one under those of its own; consistent: all under the whole context's"},
 };
 const rs_kind rs_rotary_stage = {.name = "every rotary method",
                                  .summary = "what every method that turns pairs has",
@@ -97,12 +94,10 @@ const rs_kind rs_rotary_stage = {.name = "every rotary method",
 
 static const rs_param scale_specs[] = {
     {RS_FIELD(rs_scale_params, scale), .unit = "1", RS_WORDS(scale_words), .min = 1e-6, .max = 1e9,
-     .summary =
-         "context factor s: a number, or a rule. fixed: factor; auto: length / train_length; dynamic: the same but "
-         "at least 1; hf_dynamic: factor * length / train_length - (factor - 1); vllm_dynamic: the same as if length "
-         "were factor * train_length, always; qwen_dynamic: 2^ceil(log2(length / train_length) + 1) - 1, at least 1, "
-         "as in "
-         "Qwen 1 (default: fixed with a factor, else dynamic)"},
+     .summary = "context factor s: a number, or a rule. fixed: factor; auto: length / train_length; dynamic: the same "
+                "but at least 1; hf_dynamic: factor * length / train_length - (factor - 1); vllm_dynamic: the same as "
+                "if length were factor * train_length, always; qwen_dynamic: 2^ceil(log2(length / train_length) + 1) - "
+                "1, at least 1, as in Qwen 1 (default: fixed with a factor, else dynamic)"},
     {RS_FIELD(rs_scale_params, factor), .unit = "1", .min = 1e-6, .max = 1e9,
      .summary = "s for scale: fixed, or the factor of scale: hf_dynamic and vllm_dynamic"},
 };

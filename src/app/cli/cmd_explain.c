@@ -93,15 +93,14 @@ static void put_rule(const subject *s, rs_text *text) {
   if (strcmp(method, "longrope") == 0) {
     bool far = s->here->length > p->trained;
     rs_text_printf(text,
-                   "%s is in force: up to %zu tokens short_factor divides the frequencies, past them "
-                   "long_factor.\n",
+                   "%s is in force: up to %zu tokens short_factor divides the frequencies, past them long_factor.\n",
                    far ? "long_factor" : "short_factor", p->trained);
   }
   if (isnan(s->here->factor)) return;
   if (s->trained->factor != s->served->factor)
     rs_text_printf(text,
-                   "The rule is dynamic: s is %.6g at %zu tokens, %.6g at %zu; keys that were cached at another "
-                   "length do not fit.\n",
+                   "The rule is dynamic: s is %.6g at %zu tokens, %.6g at %zu; keys that were cached at another length "
+                   "do not fit.\n",
                    s->here->factor, s->here->length, s->trained->factor, p->trained);
   else if (s->here->factor != 1)
     rs_text_printf(text, "s is %.6g at every length, so short inputs are scaled, too.\n", s->here->factor);

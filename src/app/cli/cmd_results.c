@@ -24,10 +24,9 @@ static int check_folder(const char *directory) {
   bool summary = err.status == RS_OK && holds(directory, "summary.csv", &err);
   if (err.status != RS_OK) return cli_fail(err.status, NULL, &err);
   if (summary)
-    return cli_error(
-        "%s has summary.csv and no manifest.json, which says what was asked and vouches for the CSV files: "
-        "ropescope run, or reproduce with --out, writes both",
-        directory);
+    return cli_error("%s has summary.csv and no manifest.json, which says what was asked and vouches for the CSV "
+                     "files: ropescope run, or reproduce with --out, writes both",
+                     directory);
   if (access(directory, F_OK) != 0) return cli_error("%s is not there", directory);
   return cli_error("%s is no results folder: it has no manifest.json (ropescope run writes one)", directory);
 }

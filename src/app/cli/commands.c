@@ -17,14 +17,13 @@ const cli_command cli_commands[CLI_COMMANDS] = {
           "ropescope run --hf llama/config.json qwen/config.json --lengths 32k,128k --methods published,yarn"},
          CLI_ARGUMENTS,
          .group = "Simulate"},
-    [CLI_PLAN] =
-        {"plan",
-         "[CONFIG]",
-         "what a run would take: cells, rows, memory, time; runs nothing",
-         "Sizes are counted from the config. Time is told by the rate of the last run into the\nresults folder, or "
-         "of the longest run of that kind into a folder beside it.",
-         {"ropescope plan config.yaml --shard 2/5", "ropescope plan --hf config.json"},
-         CLI_ARGUMENTS},
+    [CLI_PLAN] = {"plan",
+                  "[CONFIG]",
+                  "what a run would take: cells, rows, memory, time; runs nothing",
+                  "Sizes are counted from the config. Time is told by the rate of the last run into the\nresults "
+                  "folder, or of the longest run of that kind into a folder beside it.",
+                  {"ropescope plan config.yaml --shard 2/5", "ropescope plan --hf config.json"},
+                  CLI_ARGUMENTS},
     [CLI_PLOT] = {"plot",
                   "RESULTS",
                   "draw the curves and metrics of a results folder",

@@ -193,11 +193,10 @@ static void put_biases(rs_text *text, const outcome *o) {
   else if (isnan(d->largest))
     rs_text_printf(text, "heads: A has %zu, B %zu\n", d->heads, o->sides[1].model.heads);
   else
-    rs_text_printf(
-        text,
-        "biases: %zu of %zu heads differ; most in head %zu, %zu tokens back: A %.6g, B %.6g nats against the "
-        "query's own key\n",
-        d->count, d->heads, d->head, d->distance, d->a, d->b);
+    rs_text_printf(text,
+                   "biases: %zu of %zu heads differ; most in head %zu, %zu tokens back: A %.6g, B %.6g nats against "
+                   "the query's own key\n",
+                   d->count, d->heads, d->head, d->distance, d->a, d->b);
 }
 
 /* A side that adds slopes beside a list of them: of all heads, or of "heads 8-15 of 16". */

@@ -132,10 +132,9 @@ static void put_program(rs_text *text) {
   put_head(text, "", "attention under the positional encodings of transformers");
   rs_text_puts(text, ".Sh SYNOPSIS\n.Nm\n.Ar command\n.Op Ar arguments\n.Op Ar options\n.Nm\n.Fl \\-version\n"
                      ".Sh DESCRIPTION\n.Nm\nsays what a positional setting does to attention at a length.\n");
-  put_sentences(text,
-                "It simulates attention under RoPE and its scalings, bent position maps, biases, and encodings of "
-                "images and video, trains small transformers under them, sweeps lengths from a YAML config, and "
-                "writes CSV files and pictures.");
+  put_sentences(text, "It simulates attention under RoPE and its scalings, bent position maps, biases, and encodings "
+                      "of images and video, trains small transformers under them, sweeps lengths from a YAML config, "
+                      "and writes CSV files and pictures.");
   rs_text_puts(text, ".Pp\nIts commands have a page each:\n");
   put_commands(text);
   rs_text_puts(text, ".Pp\nEvery command takes these options:\n");

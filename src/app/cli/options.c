@@ -99,8 +99,7 @@ static const struct option_row {
     {"out", "FILE", NAME, FIELD(out), LOGITS, .help = "the .npy file that they are written to"},
     {"last", "N", COUNT, FIELD(last), LOGITS, .help = "those of the last N tokens (default: all)", .most = 1 << 28},
     {"position-ids", "FILE", NAME, FIELD(position_ids), LOGITS,
-     .help = "a .npy file of positions, (B, L), or (3, B, L) for time, row and column; the mask goes "
-             "by index"},
+     .help = "a .npy file of positions, (B, L), or (3, B, L) for time, row and column; the mask goes by index"},
     {"attention-mask", "FILE", NAME, FIELD(attention_mask), LOGITS,
      .help = "a .npy file (B, L): 1 for tokens, 0 for the padding behind them"},
     {"decoder-tokens", "FILE", NAME, FIELD(decoder_tokens), LOGITS,

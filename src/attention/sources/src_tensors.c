@@ -335,9 +335,8 @@ static const rs_param specs[] = {
     {RS_FIELD(params, layout), RS_WORDS(order_words), .unit = "", .fallback = "auto",
      .summary = "lhd: (tokens, heads, head_dim); hld: (heads, tokens, head_dim); auto: as the model's heads say"},
     {RS_FIELD(params, rotated), RS_WORDS(rotated_words), .unit = "", .fallback = "no",
-     .summary =
-         "the method that has turned the rows in the files, as in methods; published: that of the model; no: they "
-         "are as before rotation. Rows are turned back first"},
+     .summary = "the method that has turned the rows in the files, as in methods; published: that of the model; no: "
+                "they are as before rotation. Rows are turned back first"},
     {RS_FIELD(params, rotated_from), .unit = "tokens", .min = 0, .max = 1 << 24, .fallback = "0",
      .summary = "position of the first row when it was turned: of the last part of a longer text"},
     {RS_FIELD(params, rotated_precision), RS_WORDS(rs_format_words), .unit = "", .fallback = "f64",

@@ -90,9 +90,8 @@ static const rs_param specs[] = {
     {RS_FIELD(params, slope_factor), .unit = "1", RS_WORDS(factors), .min = 0, .max = 1e6, .fallback = "1",
      .summary = "multiplies every bias; inv_sqrt_dim: 1/sqrt(D), as Falcon adds the bias before it divides by sqrt(D)"},
     {RS_FIELD(params, bias_form), .unit = "", RS_WORDS(forms), .fallback = "distance",
-     .summary =
-         "slope times -|m - n| (the paper), n (BLOOM, fairseq) or n - (L - 1) (MPT): for keys up to the query the "
-         "same, up to a constant of the row"},
+     .summary = "slope times -|m - n| (the paper), n (BLOOM, fairseq) or n - (L - 1) (MPT): for keys up to the query "
+                "the same, up to a constant of the row"},
     {RS_FIELD(params, slope_format), .unit = "", RS_WORDS(rs_format_words), .fallback = "f64",
      .summary = "float format that the slopes are rounded to (Falcon: bf16)"},
     {RS_FIELD(params, bias_format), .unit = "", RS_WORDS(rs_format_words), .fallback = "f64",

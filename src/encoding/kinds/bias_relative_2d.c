@@ -194,9 +194,8 @@ static const rs_param specs[] = {
     {RS_FIELD(params, table_grid), RS_TABLE_GRID,
      .summary = "[rows, columns] of the window the table was trained for; own: those of the largest picture"},
     {RS_FIELD(params, resize), RS_TABLE_RESIZE,
-     .summary =
-         "how the table is carried to a largest picture of another grid (bicubic: Swin); none: relative rows and "
-         "columns index it as it is, and there is none beyond"},
+     .summary = "how the table is carried to a largest picture of another grid (bicubic: Swin); none: relative rows "
+                "and columns index it as it is, and there is none beyond"},
     RS_LEARNED_BIAS_SPECS(params, learned, "(2 rows - 1)(2 columns - 1) of that window", "0.02", "0.02: Swin"),
 };
 

@@ -91,13 +91,11 @@ static const rs_param specs[] = {
     {RS_FIELD(params, max_distance), .unit = "tokens", .min = 2, .max = 1e9, .fallback = "128",
      .summary = "from here on all distances share the last bucket (T5: relative_attention_max_distance)"},
     {RS_FIELD(params, bidirectional), .unit = "", .fallback = "false",
-     .summary =
-         "true: half of the buckets are for keys after the query (T5's encoder); false: those count as distance 0 "
-         "(its decoder)"},
+     .summary = "true: half of the buckets are for keys after the query (T5's encoder); false: those count as distance "
+                "0 (its decoder)"},
     {RS_FIELD(params, unscaled_dot), .unit = "", .fallback = "false",
-     .summary =
-         "true: no division by sqrt(D), as T5 computes it; false for simulated queries, since T5 makes its queries "
-         "smaller by sqrt(D) at initialisation instead"},
+     .summary = "true: no division by sqrt(D), as T5 computes it; false for simulated queries, since T5 makes its "
+                "queries smaller by sqrt(D) at initialisation instead"},
     RS_LEARNED_BIAS_SPECS(params, learned, "num_buckets", "inv_sqrt_width", "T5: inv_sqrt_width"),
 };
 

@@ -305,17 +305,15 @@ static const rs_param specs[] = {
     {RS_FIELD(params, combine), .unit = "", RS_WORDS(combinations), .fallback = "joint",
      .summary = "one vector a patch (ViT), or one a row plus one a column (Pix2Struct, NaViT)"},
     {RS_FIELD(params, resize), RS_TABLE_RESIZE,
-     .summary =
-         "how the table is carried to a picture of another grid, as torch does it; none: row and column index it "
-         "as it is, and there is none beyond"},
+     .summary = "how the table is carried to a picture of another grid, as torch does it; none: row and column index "
+                "it as it is, and there is none beyond"},
     RS_LEARNED_TABLE_SPECS(params, learned),
 };
 
 const rs_embed_kind rs_embed_learned_2d = {
     .kind = {.name = "learned_2d",
-             .summary =
-                 "one vector a patch, or a row and a column, resized to the picture's grid; zeros for text but the "
-                 "class token",
+             .summary = "one vector a patch, or a row and a column, resized to the picture's grid; zeros for text but "
+                        "the class token",
              .reference = "ViT, arXiv:2010.11929, sections 3.1 and 3.2; Pix2Struct, arXiv:2210.03347 (its code)",
              .version = 1,
              RS_KIND(specs, params)},

@@ -83,9 +83,8 @@ static const rs_param specs[] = {
      .summary = "the pair that is slowed down, from 0 (the authors' k less 1); by default the one whose wavelength is "
                 "nearest to repetition"},
     {RS_FIELD(params, repetition), .unit = "tokens", .min = 1, .max = 1e9,
-     .summary =
-         "the position from which what is made repeats itself (default: 2 train_length, as HunyuanVideo's 66 and "
-         "CogVideoX's 26 are)"},
+     .summary = "the position from which what is made repeats itself (default: 2 train_length, as HunyuanVideo's 66 "
+                "and CogVideoX's 26 are)"},
     {RS_FIELD(params, margin), .unit = "1", .min = 1e-6, .max = 1, .fallback = "0.9",
      .summary = "turns that it makes in s train_length tokens"},
 };
