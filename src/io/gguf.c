@@ -241,28 +241,30 @@ static rs_status read_array(reader *in, rs_node *node, size_t *count) {
   return RS_OK;
 }
 
-/* Reads the value of `key`, which it owns from here on. Arrays below "tokenizer." have an element for each token, and
- * nobody reads them here. */
-static rs_status read_value(reader *in, rs_gguf *gguf, value_type type, char *key) {
-  bool counted = type == VALUE_ARRAY && strncmp(key, "tokenizer.", strlen("tokenizer.")) == 0;
-  rs_status status = RS_OK;
-  if (counted) status = RS_GROW(gguf->arrays, &gguf->array_capacity, gguf->array_count + 1, in->err);
-  rs_node *node = counted || status != RS_OK ? NULL : rs_node_append(&gguf->metadata, in->err);
-  if (status != RS_OK || (!counted && node == NULL)) {
+/* Both take `key` over. */
+static rs_status count_array(reader *in, rs_gguf *gguf, char *key) {
+  if (RS_GROW(gguf->arrays, &gguf->array_capacity, gguf->array_count + 1, in->err) != RS_OK) {
     free(key);
     return RS_MEMORY;
   }
+  array_length *array = &gguf->arrays[gguf->array_count++];
+  array->key = key;
+  return read_array(in, NULL, &array->count);
+}
+
+static rs_status keep_value(reader *in, rs_gguf *gguf, value_type type, char *key) {
   size_t count;
-  if (counted) {
-    array_length *array = &gguf->arrays[gguf->array_count++];
-    array->key = key;
-    return read_array(in, NULL, &array->count);
+  rs_node *node = rs_node_append(&gguf->metadata, in->err);
+  if (node == NULL) {
+    free(key);
+    return RS_MEMORY;
   }
   node->key = key;
   RS_TRY(count_node(in));
   return type == VALUE_ARRAY ? read_array(in, node, &count) : read_scalar(in, type, node);
 }
 
+/* Arrays below "tokenizer." have an element for each token, which nobody reads here. */
 static rs_status read_key(reader *in, rs_gguf *gguf, slice *key) {
   char *copy;
   value_type type;
@@ -274,9 +276,12 @@ static rs_status read_key(reader *in, rs_gguf *gguf, slice *key) {
   rs_status status = take_type(in, "its type", &type);
   if (status == RS_OK && strcmp(copy, "general.alignment") == 0 && type != VALUE_U32)
     status = fail(in, RS_INPUT, "is of type %d, it must be of type %d, a whole number of 32 bits", type, VALUE_U32);
-  if (status == RS_OK) return read_value(in, gguf, type, copy);
-  free(copy);
-  return status;
+  if (status != RS_OK) {
+    free(copy);
+    return status;
+  }
+  bool counted = type == VALUE_ARRAY && strncmp(copy, "tokenizer.", strlen("tokenizer.")) == 0;
+  return counted ? count_array(in, gguf, copy) : keep_value(in, gguf, type, copy);
 }
 
 static rs_status check_twice(const reader *in, slice *keys, size_t count) {
