@@ -327,6 +327,8 @@ rs_status rs_check_pointer(const unsigned char *bytes, size_t length, const char
 /* The header's length, within the file. */
 static rs_status read_length(const unsigned char *bytes, size_t length, const char *file, size_t *header, rs_err *err) {
   RS_TRY(rs_check_pointer(bytes, length, file, err));
+  if (length >= 4 && memcmp(bytes, "GGUF", 4) == 0)
+    return rs_fail(err, RS_INPUT, "%s: is no safetensors file, but one of GGUF", file);
   if (length < RS_TENSOR_LENGTH_BYTES)
     return rs_fail(err, RS_INPUT, "%s: is no safetensors file: has %zu bytes, the header's length alone takes %d", file,
                    length, RS_TENSOR_LENGTH_BYTES);

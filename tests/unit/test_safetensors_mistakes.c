@@ -42,6 +42,7 @@ Test(safetensors, first_bytes__are_checked) {
        FIRST "its first 8 bytes promise a header of 18446744073709551615 bytes, at most 100000000 are read"},
       {"\0\0\0\0\0\0\0\2{}", 10, /* big-endian */
        FIRST "its first 8 bytes promise a header of 144115188075855872 bytes, at most 100000000 are read"},
+      {"GGUF\3\0\0\0\0\0", 10, "m: is no safetensors file, but one of GGUF"},
       {"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 4\n", 64,
        "m: is a pointer of Git LFS, not the file itself (git lfs pull fetches it)"},
   };
