@@ -107,6 +107,12 @@ rs_status rs_answers_curve(const rs_answers *answers, rs_answer_span span, rs_an
   return status;
 }
 
+size_t rs_answers_holder(const rs_reading *reading, size_t index) {
+  double distance = distance_to(reading, index, (double)reading->depths[index]);
+  size_t token = index % reading->answers;
+  return distance >= 0 && distance <= (double)token ? token - (size_t)distance : RS_NO_NEEDLE;
+}
+
 size_t rs_answers_curve_rows(const void *bins, const rs_curve_in *in) {
   return rs_log_bins(in->length, ((const rs_answer_bins *)bins)->per_octave);
 }

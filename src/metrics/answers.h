@@ -34,6 +34,10 @@ rs_answer_mean rs_answers_mean(const rs_answers *answers, rs_answer_value value)
 /* The share of sequences in which every answer that counts is right, of those that have one. */
 rs_answer_mean rs_answers_exact(const rs_answers *answers);
 
+/* The token of its sequence that holds what the target at `index` asks for; RS_NO_NEEDLE where that stands at no depth.
+ * For decoders, whose depths are those of what they read. */
+size_t rs_answers_holder(const rs_reading *reading, size_t index);
+
 /* What bins of a curve are made of: places in the sequence, or tokens back to what is asked for. */
 typedef enum rs_answer_span { RS_ANSWER_PLACES, RS_ANSWER_DISTANCES } rs_answer_span;
 

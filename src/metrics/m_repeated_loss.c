@@ -3,7 +3,6 @@
  * are targets: `repeat`, whose first passage is new, and `dictionary`, whose values are. */
 #include "answers.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum { FIRST, SECOND, DIFFERENCE, LOSSES };
@@ -14,17 +13,14 @@ typedef struct pairs {
   rs_reading readings[LOSSES];
 } pairs;
 
-/* The target at which was said first what the one at `index` asks for; RS_NO_COUNT where none was. A depth is the share
- * of its token in the last. */
+/* The target at which was said first what the one at `index` asks for; RS_NO_NEEDLE where none was. */
 static size_t find_first(const rs_reading *reading, unsigned recalled, size_t index) {
-  double depth = (double)reading->depths[index];
-  if (reading->targets[index] == RS_NO_TARGET || (recalled >> reading->parts[index] & 1) == 0 || isnan(depth))
-    return RS_NO_COUNT;
-  size_t holder = (size_t)round(depth * (double)(reading->answers - 1));
-  if (holder == 0) return RS_NO_COUNT;
+  if (reading->targets[index] == RS_NO_TARGET || (recalled >> reading->parts[index] & 1) == 0) return RS_NO_NEEDLE;
+  size_t holder = rs_answers_holder(reading, index);
+  if (holder == RS_NO_NEEDLE || holder == 0) return RS_NO_NEEDLE;
   size_t first = index - index % reading->answers + holder - 1;
   bool again = (recalled >> reading->parts[first] & 1) != 0;
-  return !again && reading->targets[first] == reading->targets[index] ? first : RS_NO_COUNT;
+  return !again && reading->targets[first] == reading->targets[index] ? first : RS_NO_NEEDLE;
 }
 
 static rs_status find_pairs(const rs_reading_in *in, pairs *found, rs_err *err) {
@@ -41,8 +37,8 @@ static rs_status find_pairs(const rs_reading_in *in, pairs *found, rs_err *err) 
   RS_TRY(rs_arena_check(&found->arena, err));
   for (size_t i = 0; i < count; i++) {
     size_t first = find_first(reading, recalled, i);
-    targets[i] = first != RS_NO_COUNT ? reading->targets[i] : RS_NO_TARGET;
-    if (first == RS_NO_COUNT) continue;
+    targets[i] = first != RS_NO_NEEDLE ? reading->targets[i] : RS_NO_TARGET;
+    if (first == RS_NO_NEEDLE) continue;
     found->readings[FIRST].losses[i] = reading->losses[first];
     found->readings[SECOND].losses[i] = reading->losses[i];
     found->readings[DIFFERENCE].losses[i] = reading->losses[i] - reading->losses[first];
