@@ -102,8 +102,8 @@ static size_t curve_rows(const void *params, const rs_curve_in *in) {
             .better = RS_LOWER)
 #define DIFFERENCE_COLUMN                                                                                              \
   RS_COLUMN("second_less_first_nats", "nats",                                                                          \
-            "mean of the second loss less the first, pair by pair: 0 where nothing is copied, minus the first loss "   \
-            "where all is",                                                                                            \
+            "mean of the second loss less the first, pair by pair: 0 or more where nothing is copied, minus the "      \
+            "first loss where all is",                                                                                 \
             .sampled = true, .better = RS_LOWER)
 
 static const rs_column scalars[] = {[FIRST] = FIRST_COLUMN, [SECOND] = SECOND_COLUMN, [DIFFERENCE] = DIFFERENCE_COLUMN};
