@@ -83,6 +83,8 @@ Test(plot_intervals, bars__of_one_seed__are_the_columns_of_their_methods) {
   bars_are(svg, "pi", nat, of_pi, 2);
   find_bars(svg, colour_of("pi"), false, pi, 8);
   find_bars(svg, colour_of("yarn"), false, yarn, 8);
+  cr_expect_float_eq((pi[0].x + yarn[0].x) / 2 - 6, find_text(svg, "512", 0).x, .1, "of four around their length");
+  cr_expect_float_eq((pi[1].x + yarn[1].x) / 2 - 6, find_text(svg, "1k", 0).x, .1);
   for (size_t i = 0; i < 2; i++) cr_expect_float_eq(yarn[i].x - pi[i].x, 6, .1, "side by side, as in the legend");
   check_texts(svg);
   free(svg);
@@ -116,6 +118,37 @@ Test(plot_intervals, baselines__are_grey_and_first) {
     cr_expect(c >> 16 == (c >> 8 & 0xFF) && (c >> 8 & 0xFF) == (c & 0xFF) && c != 0, "%s is %06x", order[i],
               (unsigned)c);
   }
+  free(svg);
+}
+
+/* Twelve methods stand side by side at the first length and at the last, and none leaves the plot: its grid of lines
+ * begins at the axis and ends before the legend. */
+Test(plot_intervals, bars__of_many_methods__stay_in_the_plot) {
+  enum { METHODS = 12 };
+  trial rows[2 * METHODS];
+  char names[METHODS][16];
+  double left, right, y;
+  for (size_t i = 0; i < 2 * METHODS; i++) {
+    snprintf(names[i % METHODS], sizeof names[0], "way %zu", i % METHODS);
+    rows[i] = (trial){names[i % METHODS], i < METHODS ? 512 : 1024, 1, .1, 2, {1, 1.5, 1, .05 * (double)i}};
+  }
+  put_trials(rows, RS_COUNT(rows), NULL);
+  char *svg = draw_picture("loss_difference_nats--text");
+  cr_assert_eq(sscanf(strstr(svg, "stroke-dasharray=\"3 3\" d=\"M"), "stroke-dasharray=\"3 3\" d=\"M%lf %lfL%lf", &left,
+                      &y, &right),
+               3);
+  size_t bars = 0;
+  double least = INFINITY, most = -INFINITY;
+  for (const char *found = svg; (found = strstr(found, "stroke-width=\"1\" d=\"M")) != NULL; found++) {
+    double x1, y1, x2, y2;
+    cr_assert_eq(sscanf(strchr(found, 'M'), "M%lf %lfL%lf %lf", &x1, &y1, &x2, &y2), 4);
+    if (y1 != y2 || fabs(x2 - x1 - 6) > .01) continue; /* no cap */
+    least = fmin(least, x1);
+    most = fmax(most, x2);
+    bars++;
+  }
+  cr_expect_eq(bars, 4 * METHODS, "%zu caps", bars);
+  cr_expect(least > left && most < right, "%g .. %g in %g .. %g", least, most, left, right);
   free(svg);
 }
 
