@@ -347,6 +347,54 @@ def check_together(browser, program, base):
     check_quiet(browser)
 
 
+INTERVALS = {("yarn", 512): (0.1, 0.05, 0.3), ("yarn", 1024): (0.5, 0.25, 4), ("window", 512): (0, 0, 0), ("window", 1024): (0, 0, 0)}
+
+INTERVAL_BAR = """const c = [...ropescope.charts].find((c) => c.element.closest('.card') === document.querySelectorAll('.card')[arguments[0]]);
+const canvas = c.graph.hidden_, share = canvas.width / c.graph.width_;
+const x = c.graph.getArea().x + c.shareOf(c.graph, arguments[1]) * c.graph.getArea().w;
+const column = canvas.getContext('2d').getImageData(x * share - 2, 0, 5, canvas.height).data;
+return arguments[2].map((value) => Math.round(c.graph.toDomYCoord(value) * share))
+  .map((y) => column.slice(20 * (y - 1), 20 * (y + 2)).some((part, i) => i % 4 === 3 && part > 0));"""
+
+
+def write_intervals(folder, lengths):
+    keys = ["cell", "model", "method", "length_tokens", "source", "seed", "heads"]
+    names = ["loss_difference_nats", "loss_difference_nats_low", "loss_difference_nats_high"]
+    columns = [{"name": key, "role": "key"} for key in keys] + [
+        {"name": name, "role": "value", "unit": "nats", "axis": "linear", "summary": "", **({"map": part} if part else {})}
+        for name, part in zip(names, ("", "low", "high"))]
+    folder.mkdir()
+    (folder / "manifest.json").write_text(json.dumps({"name": "bars", "files": [{"file": "summary.csv", "columns": columns}]}))
+    with open(folder / "summary.csv", "w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(keys + names)
+        for cell, ((method, length), numbers) in enumerate(INTERVALS.items()):
+            if length in lengths:
+                rows.writerow([cell, "m", method, length, "t", 1, "", *numbers])
+
+
+def check_intervals(browser, program, base):
+    """An interval is a bar on the chart, words in its table, and a bar on the row of a dot."""
+    write_intervals(base / "bars", (512, 1024))
+    write_intervals(base / "row", (1024,))
+    subprocess.run([program, "report", "bars"], check=True, cwd=base, stdout=subprocess.DEVNULL)
+    subprocess.run([program, "report", "row"], check=True, cwd=base, stdout=subprocess.DEVNULL)
+    ready(browser, base / "bars" / "report.html", drawn=True)
+    index = card(browser, "loss_difference_nats--t")
+    bar = browser.run(INTERVAL_BAR, index, 1024, [3.9, 2.3, 4.15])
+    assert bar == [True, True, False], bar
+    browser.run("document.querySelectorAll('.card')[arguments[0]].querySelector('.behind summary').click()", index)
+    cells = browser.wait("const b = document.querySelectorAll('.card')[arguments[0]].querySelector('.behind tbody');"
+                         "return b && [...b.querySelectorAll('td')].map((td) => td.textContent)", index)
+    assert cells == ["0", "0.1 [0.05, 0.3]", "0", "0.5 [0.25, 4]"], cells
+    check_quiet(browser)
+    ready(browser, base / "row" / "report.html", drawn=True)
+    bars = browser.run("return [...document.querySelectorAll('.dots tbody tr')].map((tr) => [tr.querySelector('.number').textContent,"
+                       " tr.querySelector('b') && [tr.querySelector('b').style.left, tr.querySelector('b').style.width]])")
+    assert bars == [["0", None], ["0.5 [0.25, 4]", ["6.25%", "93.75%"]]], bars
+    check_quiet(browser)
+
+
 def main():
     program = os.path.abspath(sys.argv[1])
     if programs() is None:
@@ -373,6 +421,7 @@ def main():
             check_quiet(browser)
             check_map(browser, program, base)
             check_together(browser, program, base)
+            check_intervals(browser, program, base)
             check_zeros(browser, program, base / "zeros")
             check_wide(browser, program, base / "wide")
             check_quiet(browser)
