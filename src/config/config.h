@@ -20,6 +20,9 @@ typedef struct rs_variant {
   const rs_metric_kind *metric;
   const rs_task_kind *task; /* one of the four; a method NULL: a checkpoint's own, as it was trained, */
   bool published;           /* or what each model publishes */
+  bool stands;              /* a method that stands for `baseline` */
+  bool added;               /* and not in the config */
+  rs_baseline baseline;
   rs_settings settings;
   void *params; /* of a source or metric: its struct, bound to the settings, whose lists it borrows; owned */
 } rs_variant;
@@ -116,6 +119,10 @@ typedef struct rs_experiment {
                                  are then there only where rows are to be observed */
   rs_variant task;            /* what checkpoints are trained and read on; `task` NULL without */
   size_t sequences;           /* of the task that a cell reads */
+  rs_same_targets targets;    /* that all lengths score */
+  char *own_targets;          /* why each length has its own where the config does not say which; NULL: it does */
+  bool targets_chosen, baselines_chosen; /* the config says which */
+  bool baselines[RS_BASELINES];          /* that stand among the methods */
   rs_variants methods, sources, metrics;
   size_t *lengths;
   size_t length_count;
@@ -153,8 +160,9 @@ void rs_head_group_clear(rs_head_group *group) RS_NONNULL(1);
 /* How many those are. */
 size_t rs_head_count(const rs_experiment *experiment, const rs_cell *cell) RS_NONNULL(1, 2);
 
-/* What the checkpoint was trained with last, but for what `layers` say; NULL where heads are simulated. Borrows. */
-const rs_recipe *rs_trained_recipe(const rs_experiment *experiment, size_t model) RS_NONNULL(1);
+/* What the checkpoint that a method reads was trained with last, but for what `layers` say; NULL where heads are
+ * simulated. Borrows. */
+const rs_recipe *rs_trained_recipe(const rs_experiment *experiment, size_t model, size_t method) RS_NONNULL(1);
 
 /* Whether the cells of a checkpoint observe rows: of its own heads, or of simulated ones under its tables. */
 bool rs_observes(const rs_experiment *experiment) RS_NONNULL(1);
@@ -176,6 +184,16 @@ rs_status rs_experiment_recipe(const rs_experiment *experiment, size_t model, si
 
 /* The method that a model runs there; NULL where it publishes none. Borrows. */
 const rs_method *rs_experiment_method(const rs_experiment *experiment, size_t model, size_t method) RS_NONNULL(1);
+
+/* The method that stands for a baseline, RS_NO_COUNT where none does: it was added behind the config's, or is one of
+ * them. */
+size_t rs_experiment_baseline(const rs_experiment *experiment, rs_baseline baseline) RS_NONNULL(1);
+
+/* The tokens that a baseline reads at a cell's length: all of it; the window no more than the checkpoint was trained at
+ * before it was tuned. And those that the cell itself reads: of a baseline these, else its length. */
+size_t rs_experiment_baseline_length(const rs_experiment *experiment, const rs_cell *cell, rs_baseline baseline)
+    RS_NONNULL(1, 2);
+size_t rs_experiment_read_length(const rs_experiment *experiment, const rs_cell *cell) RS_NONNULL(1, 2);
 
 /* What has turned the rows that a source reads, resolved for a model and checked; method NULL: nothing. RS_INPUT, with
  * the source's parameter as subject, also where it is to be what the model publishes, and that is nothing. */

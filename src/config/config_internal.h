@@ -63,6 +63,8 @@ struct rs_config_context {
 void rs_config_checkpoints(rs_config_context *config, const rs_node *node);
 void rs_config_models(rs_config_context *config, const rs_node *node);
 void rs_config_methods(rs_config_context *config, const rs_node *node);
+void rs_config_targets(rs_config_context *config, const rs_node *node);
+void rs_config_baselines(rs_config_context *config, const rs_node *node);
 void rs_config_lengths(rs_config_context *config, const rs_node *node);
 void rs_config_seeds(rs_config_context *config, const rs_node *node);
 void rs_config_heads(rs_config_context *config, const rs_node *node);
@@ -125,6 +127,9 @@ void rs_experiment_clear(rs_experiment *experiment);
 
 /* Adds a copy of `name` to the experiment's swept parameters if it is not there. */
 rs_status rs_experiment_add_swept(rs_experiment *experiment, const char *name, rs_err *err);
+
+/* Adds loss_difference where loss is read beside a baseline and the config does not list it. */
+void rs_add_difference(rs_config_context *config);
 
 /* Refuses metrics that stand twice, that want different things of a row, that want needles where there are none, or
  * that read what the config has not. */

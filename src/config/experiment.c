@@ -44,6 +44,7 @@ void rs_experiment_clear(rs_experiment *experiment) {
   rs_token_layout_clear(&experiment->tokens);
   free(experiment->name);
   free(experiment->description);
+  free(experiment->own_targets);
   free(experiment->models);
   free(experiment->layers);
   free(experiment->checkpoints);
@@ -76,13 +77,15 @@ const char *rs_variant_name(const rs_variant *variant) {
          : variant->source    ? variant->source->kind.name
          : variant->metric    ? variant->metric->kind.name
          : variant->task      ? variant->task->kind.name
+         : variant->added     ? rs_baseline_words[variant->baseline]
          : variant->published ? RS_PUBLISHED
                               : RS_TRAINED;
 }
 
-/* What a checkpoint was trained with last. */
-static const rs_recipe *trained_recipe(const rs_checkpoint *checkpoint) {
-  return checkpoint->tuned_recipes != NULL ? &checkpoint->tuned_recipes[0] : &checkpoint->recipes[0];
+/* What a checkpoint was trained with last; a baseline reads it as it was before it was tuned. */
+static const rs_recipe *trained_recipe(const rs_checkpoint *checkpoint, const rs_variant *method) {
+  bool tuned = checkpoint->tuned_recipes != NULL && !method->added;
+  return tuned ? &checkpoint->tuned_recipes[0] : &checkpoint->recipes[0];
 }
 
 rs_status rs_variant_recipe(const rs_variant *variant, const rs_model *model, rs_recipe *recipe, rs_err *err) {
@@ -97,14 +100,14 @@ rs_status rs_variant_recipe(const rs_variant *variant, const rs_model *model, rs
 const rs_method *rs_experiment_method(const rs_experiment *experiment, size_t model, size_t method) {
   const rs_variant *variant = &experiment->methods.items[method];
   if (variant->published) return experiment->models[model].published.method;
-  return variant->method != NULL ? variant->method : trained_recipe(&experiment->checkpoints[model])->method;
+  return variant->method != NULL ? variant->method : trained_recipe(&experiment->checkpoints[model], variant)->method;
 }
 
 rs_status rs_experiment_recipe(const rs_experiment *experiment, size_t model, size_t method, rs_recipe *recipe,
                                rs_err *err) {
   const rs_variant *variant = &experiment->methods.items[method];
   if (!variant->published && variant->method == NULL)
-    return rs_recipe_copy(recipe, trained_recipe(&experiment->checkpoints[model]), err);
+    return rs_recipe_copy(recipe, trained_recipe(&experiment->checkpoints[model], variant), err);
   return rs_variant_recipe(variant, &experiment->models[model], recipe, err);
 }
 
@@ -133,10 +136,28 @@ const rs_param *rs_experiment_param(const rs_experiment *experiment, const char 
   return found;
 }
 
-const rs_recipe *rs_trained_recipe(const rs_experiment *experiment, size_t model) {
+const rs_recipe *rs_trained_recipe(const rs_experiment *experiment, size_t model, size_t method) {
   if (experiment->checkpoints == NULL) return NULL;
-  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
-  return checkpoint->tuned && checkpoint->tuned_recipes != NULL ? checkpoint->tuned_recipes : checkpoint->recipes;
+  return trained_recipe(&experiment->checkpoints[model], &experiment->methods.items[method]);
+}
+
+size_t rs_experiment_baseline(const rs_experiment *experiment, rs_baseline baseline) {
+  for (size_t i = 0; i < experiment->methods.count; i++)
+    if (experiment->methods.items[i].stands && experiment->methods.items[i].baseline == baseline) return i;
+  return RS_NO_COUNT;
+}
+
+size_t rs_experiment_baseline_length(const rs_experiment *experiment, const rs_cell *cell, rs_baseline baseline) {
+  size_t length = experiment->lengths[cell->axis[RS_BY_LENGTH]];
+  if (baseline != RS_BASELINE_WINDOW) return length;
+  size_t trained = experiment->checkpoints[cell->axis[RS_BY_MODEL]].trained_tokens;
+  return length < trained ? length : trained;
+}
+
+size_t rs_experiment_read_length(const rs_experiment *experiment, const rs_cell *cell) {
+  const rs_variant *method = &experiment->methods.items[cell->axis[RS_BY_METHOD]];
+  if (method->added) return rs_experiment_baseline_length(experiment, cell, method->baseline);
+  return experiment->lengths[cell->axis[RS_BY_LENGTH]];
 }
 
 bool rs_observes(const rs_experiment *experiment) {

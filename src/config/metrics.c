@@ -1,7 +1,45 @@
 /* Metrics: those that cannot stand together, that would be columns of nothing, or that are listed beside any config. */
 #include "config_internal.h"
 
+#include <stdio.h>
 #include <string.h>
+
+/* ---- paired differences ------------------------------------------------------------------------------------------ */
+
+static bool has_metric(const rs_variants *metrics, const char *name) {
+  for (size_t i = 0; i < metrics->count; i++)
+    if (strcmp(metrics->items[i].metric->kind.name, name) == 0) return true;
+  return false;
+}
+
+void rs_add_difference(rs_config_context *config) {
+  rs_experiment *experiment = config->experiment;
+  rs_tree *tree = NULL;
+  char words[80];
+  size_t baseline = 0;
+  while (baseline < RS_BASELINES && !experiment->baselines[baseline]) baseline++;
+  if (config->problems->count > 0 || baseline == RS_BASELINES) return;
+  if (!has_metric(&experiment->metrics, "loss") || has_metric(&experiment->metrics, "loss_difference")) return;
+  snprintf(words, sizeof words, "[{name: loss_difference, baseline: %s}]", rs_baseline_words[baseline]);
+  if (rs_yaml_read(words, strlen(words), "default", &tree, NULL) == RS_OK)
+    rs_read_items(config, &rs_metric_items, &tree->root, &experiment->metrics);
+  else
+    rs_problem_memory(config->problems);
+  rs_tree_free(tree);
+}
+
+/* A difference needs what it is taken from. */
+static void refuse_baseless(rs_config_context *config, const rs_node *node) {
+  const rs_variants *metrics = &config->experiment->metrics;
+  for (size_t i = 0; i < metrics->count && config->problems->count == 0; i++) {
+    const rs_metric_kind *metric = metrics->items[i].metric;
+    if (metric->baseline == NULL) continue;
+    rs_baseline baseline = metric->baseline(metrics->items[i].params);
+    if (!config->experiment->baselines[baseline])
+      rs_problem(config->problems, node, "has %s, which is taken from the baseline %s: there is none (baselines: [%s])",
+                 metric->kind.name, rs_baseline_words[baseline], rs_baseline_words[baseline]);
+  }
+}
 
 /* ---- rules ------------------------------------------------------------------------------------------------------- */
 
@@ -69,6 +107,7 @@ static void refuse_unread(rs_config_context *config, const rs_node *node) {
 void rs_refuse_metrics(rs_config_context *config, const rs_node *node) {
   refuse_repeats(config, node);
   refuse_unread(config, node);
+  refuse_baseless(config, node);
   refuse_sinks(config, node);
   refuse_needless(config, node);
 }

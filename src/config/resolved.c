@@ -135,7 +135,8 @@ static void put_variant(rs_text *yaml, const rs_experiment *experiment, const rs
 
 static void put_variants(rs_text *yaml, const char *key, const rs_experiment *experiment, const rs_variants *variants) {
   rs_text_printf(yaml, "%s:\n", key);
-  for (size_t i = 0; i < variants->count; i++) put_variant(yaml, experiment, &variants->items[i]);
+  for (size_t i = 0; i < variants->count; i++)
+    if (!variants->items[i].added) put_variant(yaml, experiment, &variants->items[i]);
 }
 
 static void put_heads(rs_text *yaml, const rs_head_choice *heads) {
@@ -208,6 +209,19 @@ static void put_zip(rs_text *yaml, const rs_experiment *experiment) {
   if (any) rs_text_puts(yaml, "]\n");
 }
 
+static void put_targets(rs_text *yaml, const rs_experiment *experiment) {
+  bool any = false;
+  if (experiment->targets.longest > 0)
+    rs_text_printf(yaml, "targets: same\ntarget_tokens: %zu\n", experiment->targets.tokens);
+  else
+    rs_text_puts(yaml, "targets: per_length\n");
+  for (size_t i = 0; i < RS_BASELINES; i++) {
+    if (experiment->baselines[i]) rs_text_printf(yaml, "%s%s", any ? ", " : "baselines: [", rs_baseline_words[i]);
+    any |= experiment->baselines[i];
+  }
+  rs_text_puts(yaml, any ? "]\n" : "baselines: none\n");
+}
+
 /* What is read, and by whom. */
 static void put_subjects(rs_text *yaml, const rs_experiment *experiment) {
   const rs_variants task = {.items = (rs_variant *)&experiment->task, .count = 1};
@@ -223,6 +237,7 @@ static void put_subjects(rs_text *yaml, const rs_experiment *experiment) {
   put_checkpoints(yaml, experiment);
   put_variants(yaml, "task", experiment, &task);
   rs_text_printf(yaml, "sequences: %zu\n", experiment->sequences);
+  put_targets(yaml, experiment);
 }
 
 void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) {

@@ -41,16 +41,16 @@ static void config_metrics(rs_config_context *config, const rs_node *node) {
                            *const read[] = {"loss", "accuracy", NULL},
                            *const observed[] = {"loss", "accuracy", "entropy", NULL};
   rs_variants *metrics = &config->experiment->metrics;
-  if (node == NULL) {
+  if (node != NULL)
+    rs_read_items(config, &rs_metric_items, node, metrics);
+  else
     read_default(config, &rs_metric_items,
                  !rs_reads_checkpoint(config) ? simulated
                  : rs_reads_sources(config)   ? observed
                                               : read,
                  metrics);
-    return;
-  }
-  rs_read_items(config, &rs_metric_items, node, metrics);
-  rs_refuse_metrics(config, node);
+  rs_add_difference(config);
+  if (node != NULL) rs_refuse_metrics(config, node);
 }
 
 /* The config's one task, with its state, which checkpoints are checked against. */
@@ -208,6 +208,11 @@ static void config_sequences(rs_config_context *config, const rs_node *node) {
     config->experiment->sequences = rs_read_count(config->problems, node, 1, 1 << 20, 64);
 }
 
+static void skip(rs_config_context *config, const rs_node *node) {
+  (void)config;
+  (void)node;
+}
+
 /* In the order of reading: tasks before checkpoints, and these and models before methods, which are checked against
  * them; everything before zip. */
 static const struct {
@@ -223,6 +228,9 @@ static const struct {
     {"methods", rs_config_methods},
     {"sources", config_sources},
     {"sequences", config_sequences},
+    {"target_tokens", skip}, /* a part of targets */
+    {"targets", rs_config_targets},
+    {"baselines", rs_config_baselines},
     {"metrics", config_metrics},
     {"seeds", rs_config_seeds},
     {"heads", rs_config_heads},

@@ -92,15 +92,15 @@ static rs_status layout_at(const rs_experiment *experiment, const rs_task *task,
 }
 
 /* The first length where there is something to say is an example of the others. */
-static rs_status warn_method(const rs_experiment *experiment, const rs_task *task, size_t model,
+static rs_status warn_method(const rs_experiment *experiment, const rs_task *task, size_t model, size_t method,
                              const rs_recipe *recipe, rs_text *lines, rs_err *err) {
   bool warned = false;
   for (size_t i = 0; i < experiment->length_count && !warned; i++) {
     rs_text warning = {0};
     rs_token_layout layout;
     RS_TRY(layout_at(experiment, task, experiment->lengths[i], &layout, err));
-    rs_recipe_warn(recipe, rs_trained_recipe(experiment, model), &experiment->models[model], experiment->lengths[i],
-                   &layout, &warning);
+    rs_recipe_warn(recipe, rs_trained_recipe(experiment, model, method), &experiment->models[model],
+                   experiment->lengths[i], &layout, &warning);
     if (warning.length > 0) add_line(lines, rs_text_string(&warning));
     warned = warning.length > 0;
     lines->failed |= warning.failed;
@@ -121,7 +121,7 @@ rs_status rs_experiment_warnings(const rs_experiment *experiment, rs_text *lines
     for (size_t method = 0; method < experiment->methods.count && status == RS_OK; method++) {
       rs_recipe recipe = {0};
       status = rs_experiment_recipe(experiment, model, method, &recipe, err);
-      if (status == RS_OK) status = warn_method(experiment, &task, model, &recipe, lines, err);
+      if (status == RS_OK) status = warn_method(experiment, &task, model, method, &recipe, lines, err);
       rs_recipe_clear(&recipe);
     }
   rs_task_clear(&task);

@@ -255,7 +255,7 @@ void rs_problem_lines(rs_problems *problems, const rs_node *node, const char *me
 
 /* What may have been meant: the nearest known key, or all of them where they are few. */
 static void put_hint(rs_text *text, const char *key, const char *const *known, size_t count) {
-  enum { FEW = 20 };
+  enum { FEW = 24 };
   const char *near = rs_suggest(key, known, count);
   if (strcmp(key, "threads") == 0) { /* which change no number */
     rs_text_puts(text, " (--threads N says it)");

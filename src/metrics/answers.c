@@ -8,9 +8,11 @@ rs_answers rs_answers_all(const rs_reading *reading) {
   return (rs_answers){.reading = reading, .parts = ~0u, .end = reading->answers};
 }
 
-/* Tokens from what stands at the depth to where it is asked for. A depth is the share of a position in the last. */
+/* Tokens from what stands at the depth to where it is asked for. A depth is the share of a position in the last, of
+ * what was cropped too. */
 static double distance_to(const rs_reading *reading, size_t index, double depth) {
-  return (double)(index % reading->answers) - round(depth * (double)(reading->answers - 1));
+  size_t cropped = reading->cropped;
+  return (double)(index % reading->answers + cropped) - round(depth * (double)(reading->answers + cropped - 1));
 }
 
 /* A NaN is at no depth and no distance. */

@@ -10,7 +10,8 @@ static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
   rs_answers answers = rs_answers_all(in->reading);
   answers.parts = rs_stream_parts(task->kind);
   rs_answer_mean loss = rs_answers_mean(&answers, RS_ANSWER_LOSS), excess = loss;
-  excess.mean -= task->kind->best_loss != NULL ? task->kind->best_loss(task->state, in->length) : NAN;
+  bool known = task->kind->best_loss != NULL && task->same.longest == 0; /* else it is that of other targets */
+  excess.mean -= known ? task->kind->best_loss(task->state, in->length) : NAN;
   if (isnan(excess.mean)) excess.error = NAN;
   rs_result_answers(result, 0, &loss);
   result->value[1] = exp(loss.mean);

@@ -47,6 +47,7 @@
   metric(calibration) \
   metric(loss) \
   metric(last_tenth_loss) \
+  metric(loss_difference) \
   metric(loss_by_position) \
   metric(repeated_loss) \
   metric(long_perplexity) \

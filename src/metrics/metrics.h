@@ -49,11 +49,12 @@ typedef struct rs_metric_in {
 
 /* What is known of a cell before anything is computed. */
 typedef struct rs_curve_in {
-  size_t length; /* L, tokens */
-  size_t pairs;  /* of a head, at most: D/2 */
-  size_t heads;  /* of the model */
-  size_t width;  /* H * D */
-  size_t bins;   /* of distances, at most */
+  size_t length;    /* L, tokens */
+  size_t pairs;     /* of a head, at most: D/2 */
+  size_t heads;     /* of the model */
+  size_t width;     /* H * D */
+  size_t bins;      /* of distances, at most */
+  size_t sequences; /* of a task that are read, at most */
   const rs_token_layout *tokens;
 } rs_curve_in;
 
@@ -82,6 +83,14 @@ typedef struct rs_head_content {
   const double *q, *k;  /* (Q, D), (L, D) */
 } rs_head_content;
 
+/* What a model's losses are compared with, on the same targets: what costs nothing. */
+typedef enum rs_baseline {
+  RS_BASELINE_WINDOW,    /* the model as it was trained, reading the tokens of its trained length before their end */
+  RS_BASELINE_UNCHANGED, /* the model as it was trained, reading all of the length */
+  RS_BASELINES
+} rs_baseline;
+extern const char *const rs_baseline_words[RS_BASELINES + 1];
+
 /* What a metric of readings is computed from: what a model said to a task. */
 typedef struct rs_reading_in {
   const rs_reading *reading;
@@ -91,6 +100,7 @@ typedef struct rs_reading_in {
   /* For metrics that have contexts cut, (sequences, A) nats: losses with the whole context and with what is left of it,
    * both read by the same recipes (rs_cut). */
   const double *whole, *cut;
+  const rs_reading *baseline; /* for metrics that have one: what it said to the same targets */
 } rs_reading_in;
 
 typedef struct rs_row_needs rs_row_needs;
@@ -125,6 +135,8 @@ typedef struct rs_metric_kind {
   rs_status (*finish)(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err);
   /* How the contexts are cut in which a metric of readings wants to know losses, too. NULL: no such. */
   void (*cut)(const void *params, rs_cut *cut);
+  /* Which baseline a metric of readings compares with. NULL: none. */
+  rs_baseline (*baseline)(const void *params);
   /* Metrics of readings have this alone. `result` is empty, but for the curve's number of columns. RS_MEMORY. */
   rs_status (*read)(const rs_reading_in *in, rs_result *result, rs_err *err);
 } rs_metric_kind;

@@ -357,6 +357,13 @@ typedef struct rs_example {
   size_t *sought;   /* (L,) the token that holds it, or RS_NO_NEEDLE; NULL: not wanted */
 } rs_example;
 
+/* What a reading of fewer tokens leaves out of an evaluation sequence, of which it has the last ones. */
+typedef enum rs_crop {
+  RS_CROP_NEVER,       /* its answers need what stands there, or it has no last tokens */
+  RS_CROP_START,       /* the tokens at its start */
+  RS_CROP_BEHIND_FIRST /* those behind its first token, which begins every sequence */
+} rs_crop;
+
 /* What a task is prepared from. */
 typedef struct rs_task_in {
   const void *params; /* the task's own struct */
@@ -376,6 +383,7 @@ typedef struct rs_task_kind {
   /* Bit p: part p asks for what was read before in the sequence, once or more. */
   unsigned recalled;
   bool seeks; /* evaluation sequences say which token holds what a target asks for (rs_example.sought) */
+  rs_crop crop;
   size_t state_size;
   /* Fills the state, zeroed before. RS_INPUT, RS_IO (a text that cannot be read), RS_MEMORY. */
   rs_status (*prepare)(const rs_task_in *in, void *state, rs_err *err);
@@ -404,11 +412,23 @@ const rs_task_kind *rs_task_find(const char *name) RS_NONNULL(1);
 /* Bits of the parts that ask for needles: the probes, or all where a task has none. */
 unsigned rs_task_needles(const rs_task_kind *kind) RS_NONNULL(1);
 
+/* The targets that readings of all lengths score: of evaluation sequences of `longest` tokens those of the last
+ * `tokens` tokens. A reading of fewer tokens crops its sequences (rs_crop). longest 0: each length has sequences of its
+ * own. */
+typedef struct rs_same_targets {
+  size_t longest, tokens; /* longest >= any length that is read >= tokens >= 1 */
+} rs_same_targets;
+
 /* A task with its state. */
 typedef struct rs_task {
   const rs_task_kind *kind;
   void *state;
+  rs_same_targets same; /* nothing when it is prepared */
 } rs_task;
+
+/* What evaluation sequences are made of that are read with so many tokens. RS_DOMAIN where the task has none such, or
+ * none of the longest length. */
+rs_status rs_task_shape(const rs_task *task, size_t length, rs_example_shape *shape, rs_err *err) RS_NONNULL(1, 3);
 
 /* Release with rs_task_clear; it is cleared on failure. */
 rs_status rs_task_prepare(const rs_task_kind *kind, const rs_task_in *in, rs_task *task, rs_err *err)
@@ -498,10 +518,11 @@ void rs_train_saved_clear(rs_train_saved *saved) RS_NONNULL(1);
 /* What a model said to sequences of a task; A answers a sequence, as in rs_batch. */
 typedef struct rs_reading {
   size_t sequences, answers; /* A */
+  size_t cropped;            /* tokens of each sequence before the first that was read (rs_same_targets) */
   double *losses;            /* (sequences, A) nats; NaN without a target */
   int32_t *said, *targets;   /* (sequences, A) */
   uint8_t *parts;            /* (sequences, A) of the task */
-  float *depths;             /* (sequences, A) */
+  float *depths;             /* (sequences, A) shares of the sequence with what was cropped */
   rs_arena arena;            /* that holds them */
 } rs_reading;
 

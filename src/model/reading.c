@@ -58,7 +58,8 @@ rs_status rs_reading_make(const rs_context *context, const rs_task *task, rs_spl
   RS_TRY(rs_examples_make(task, length, 1, &probe, err));
   rs_status status = rs_examples_fit(&probe, &context->transformer->shape, err);
   size_t count = split == RS_SPLIT_EVALUATION ? rs_example_count(&probe.shape, sequences) : sequences;
-  *reading = (rs_reading){.sequences = count, .answers = probe.answers};
+  size_t cropped = task->same.longest > 0 ? task->same.longest - length : 0;
+  *reading = (rs_reading){.sequences = count, .answers = probe.answers, .cropped = cropped};
   if (status == RS_OK) status = make_arrays(reading, err);
   if (status == RS_OK) status = read_all(context, task, split, length, reading, err);
   rs_examples_clear(&probe);
@@ -145,7 +146,7 @@ rs_status rs_cut_losses(const rs_context *context, const rs_task *task, rs_split
                         const rs_cut *cut, double **losses, rs_err *err) {
   rs_example_shape shape;
   *losses = NULL;
-  RS_TRY(task->kind->shape(task->state, length, &shape, err));
+  RS_TRY(rs_task_shape(task, length, &shape, err));
   if (context->transformer->shape.form != RS_DECODER)
     return rs_fail(err, RS_UNSUPPORTED, "contexts are cut for decoders alone");
   *losses = rs_alloc(sequences * shape.length, sizeof **losses, err);

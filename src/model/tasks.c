@@ -89,7 +89,7 @@ unsigned rs_task_needles(const rs_task_kind *kind) {
 }
 
 rs_status rs_task_prepare(const rs_task_kind *kind, const rs_task_in *in, rs_task *task, rs_err *err) {
-  *task = (rs_task){kind, rs_alloc(1, kind->state_size, err)};
+  *task = (rs_task){.kind = kind, .state = rs_alloc(1, kind->state_size, err)};
   rs_status status = task->state != NULL ? kind->prepare(in, task->state, err) : RS_MEMORY;
   if (status != RS_OK) rs_task_clear(task);
   return status;
@@ -107,10 +107,27 @@ size_t rs_example_count(const rs_example_shape *shape, size_t wanted) {
   return shape->evaluations > 0 && shape->evaluations < wanted ? shape->evaluations : wanted;
 }
 
+rs_status rs_task_shape(const rs_task *task, size_t length, rs_example_shape *shape, rs_err *err) {
+  rs_example_shape longest;
+  RS_TRY(task->kind->shape(task->state, length, shape, err));
+  if (task->same.longest == 0) return RS_OK;
+  RS_TRY(task->kind->shape(task->state, task->same.longest, &longest, err));
+  shape->evaluations = longest.evaluations;
+  return RS_OK;
+}
+
+static void take_example(rs_arena *arena, size_t tokens, rs_example *example) {
+  example->tokens = rs_arena_take(arena, tokens, sizeof *example->tokens);
+  example->targets = rs_arena_take(arena, tokens, sizeof *example->targets);
+  example->parts = rs_arena_take(arena, tokens, sizeof *example->parts);
+  example->depths = rs_arena_take(arena, tokens, sizeof *example->depths);
+  example->sought = rs_arena_take(arena, tokens, sizeof *example->sought);
+}
+
 rs_status rs_examples_make(const rs_task *task, size_t length, size_t sequences, rs_examples *examples, rs_err *err) {
   rs_example_shape shape;
   *examples = (rs_examples){0};
-  RS_TRY(task->kind->shape(task->state, length, &shape, err));
+  RS_TRY(rs_task_shape(task, length, &shape, err));
   bool vision = task->kind->form == RS_VISION;
   size_t tokens = sequences * shape.length;
   *examples = (rs_examples){.task = task, .shape = shape, .sequences = sequences, .answers = vision ? 1 : shape.length};
@@ -124,6 +141,7 @@ rs_status rs_examples_make(const rs_task *task, size_t length, size_t sequences,
   examples->targets = rs_arena_take(arena, tokens, sizeof *examples->targets);
   examples->parts = rs_arena_take(arena, tokens, sizeof *examples->parts);
   examples->depths = rs_arena_take(arena, tokens, sizeof *examples->depths);
+  if (task->same.longest > 0) take_example(arena, sequences * task->same.longest, &examples->drawn);
   rs_status status = rs_arena_check(arena, err);
   if (status != RS_OK) rs_examples_clear(examples);
   return status;
@@ -132,6 +150,36 @@ rs_status rs_examples_make(const rs_task *task, size_t length, size_t sequences,
 void rs_examples_clear(rs_examples *examples) {
   rs_arena_clear(&examples->arena);
   *examples = (rs_examples){0};
+}
+
+/* The last L of `longest` tokens that were drawn, and of their targets the last. A first token that is kept stands in
+ * the place of the token there. */
+static void crop(const rs_task *task, const rs_example *drawn, size_t length, const rs_example *example) {
+  size_t cut = task->same.longest - length, scored = length - task->same.tokens;
+  bool first = task->kind->crop == RS_CROP_BEHIND_FIRST;
+  for (size_t t = 0; t < length; t++) {
+    size_t holder = drawn->sought[cut + t];
+    bool there = holder != RS_NO_NEEDLE && holder >= cut + (first && cut > 0);
+    example->tokens[t] = drawn->tokens[t == 0 && first ? 0 : cut + t];
+    example->targets[t] = t >= scored ? drawn->targets[cut + t] : RS_NO_TARGET;
+    example->parts[t] = drawn->parts[cut + t];
+    example->depths[t] = drawn->depths[cut + t];
+    rs_example_seek(example, t, there ? holder - cut : RS_NO_NEEDLE);
+  }
+}
+
+/* Draws the longest sequence into its place and crops it. */
+static void draw_cropped(const rs_examples *examples, uint64_t index, size_t place, const rs_example *example) {
+  const rs_task *task = examples->task;
+  size_t start = place * task->same.longest;
+  const rs_example *all = &examples->drawn;
+  rs_example one = {.tokens = all->tokens + start,
+                    .targets = all->targets + start,
+                    .parts = all->parts + start,
+                    .depths = all->depths + start,
+                    .sought = all->sought + start};
+  task->kind->draw(task->state, RS_SPLIT_EVALUATION, index, task->same.longest, &one);
+  crop(task, &one, examples->shape.length, example);
 }
 
 void rs_examples_draw(const rs_examples *examples, rs_split split, uint64_t index, size_t place) {
@@ -144,7 +192,10 @@ void rs_examples_draw(const rs_examples *examples, rs_split split, uint64_t inde
                     .parts = examples->parts + start,
                     .depths = examples->depths + start,
                     .sought = examples->sought != NULL ? examples->sought + start : NULL};
-  examples->task->kind->draw(examples->task->state, split, index, shape->length, &one);
+  if (split == RS_SPLIT_EVALUATION && examples->task->same.longest > 0)
+    draw_cropped(examples, index, place, &one);
+  else
+    examples->task->kind->draw(examples->task->state, split, index, shape->length, &one);
 }
 
 rs_batch rs_examples_batch(const rs_examples *examples, size_t first, size_t count, int32_t *targets) {
@@ -208,7 +259,7 @@ rs_status rs_context_of_task(const rs_transformer *transformer, const rs_recipe 
   rs_token_layout layout;
   size_t tokens;
   *context = NULL;
-  RS_TRY(task->kind->shape(task->state, length, &shape, err));
+  RS_TRY(rs_task_shape(task, length, &shape, err));
   RS_TRY(fit(task->kind, &shape, &transformer->shape, err));
   RS_TRY(rs_task_layout(&shape, &layout, &tokens, err));
   rs_status status = rs_context_create(transformer, recipes, tokens, shape.source_length, &layout, context, err);

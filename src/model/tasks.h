@@ -74,6 +74,7 @@ typedef struct rs_examples {
   uint8_t *parts;            /* (sequences, L) */
   float *depths;             /* (sequences, L) */
   size_t *sought;            /* (sequences, L); NULL unless somebody wants it */
+  rs_example drawn;          /* (sequences, longest) before they are cropped; NULL where they are not */
   rs_arena arena;            /* that holds them */
 } rs_examples;
 

@@ -38,6 +38,16 @@ bool rs_experiment_cuts(const rs_experiment *experiment, rs_cut *cut) {
   return false;
 }
 
+bool rs_experiment_compares(const rs_experiment *experiment, rs_baseline *baseline) {
+  for (size_t m = 0; m < experiment->metrics.count; m++) {
+    const rs_variant *variant = &experiment->metrics.items[m];
+    if (variant->metric->baseline == NULL) continue;
+    *baseline = variant->metric->baseline(variant->params);
+    return true;
+  }
+  return false;
+}
+
 size_t rs_query_count(const rs_query_set *set, size_t length) {
   if (set->choice == RS_QUERIES_EVERY) return (length + set->number - 1) / set->number;
   return set->choice == RS_QUERIES_ALL || set->number > length ? length : set->number;
@@ -47,14 +57,22 @@ bool rs_reads_model(const rs_experiment *experiment, const rs_cell *cell) {
   return experiment->sources.count > 0 && experiment->sources.items[cell->axis[RS_BY_SOURCE]].source->of_model;
 }
 
-uint64_t rs_weights_seed(const rs_experiment *experiment, const rs_cell *cell) {
-  const rs_checkpoint *checkpoint = &experiment->checkpoints[cell->axis[RS_BY_MODEL]];
-  return checkpoint->seeded ? checkpoint->seed : experiment->seeds[cell->axis[RS_BY_SEED]];
+rs_weights_in rs_cell_weights(const rs_experiment *experiment, const rs_cell *cell) {
+  size_t model = cell->axis[RS_BY_MODEL];
+  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
+  return (rs_weights_in){.model = model,
+                         .untuned = checkpoint->tuned && experiment->methods.items[cell->axis[RS_BY_METHOD]].added,
+                         .seed = checkpoint->seeded ? checkpoint->seed : experiment->seeds[cell->axis[RS_BY_SEED]]};
 }
 
 size_t rs_weights_index(const rs_experiment *experiment, const rs_cell *cell) {
-  size_t model = cell->axis[RS_BY_MODEL];
-  return model * experiment->seed_count + (experiment->checkpoints[model].seeded ? 0 : cell->axis[RS_BY_SEED]);
+  size_t model = cell->axis[RS_BY_MODEL], seed = experiment->checkpoints[model].seeded ? 0 : cell->axis[RS_BY_SEED];
+  size_t before = rs_cell_weights(experiment, cell).untuned ? experiment->model_count : 0;
+  return (before + model) * experiment->seed_count + seed;
+}
+
+size_t rs_weights_count(const rs_experiment *experiment) {
+  return 2 * experiment->model_count * experiment->seed_count;
 }
 
 /* ---- its record -------------------------------------------------------------------------------------------------- */

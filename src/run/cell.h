@@ -84,9 +84,11 @@ double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell);
 rs_status rs_cells_sort(const rs_experiment *experiment, const rs_cell *cells, size_t count, const size_t *trainings,
                         size_t *order, bool *opens, rs_err *err);
 
-/* The seed of the weights that a cell of a checkpoint reads, and their number: model * seeds + seed. */
-uint64_t rs_weights_seed(const rs_experiment *experiment, const rs_cell *cell);
+/* The weights that a cell of a checkpoint reads, their number, model * seeds + seed and behind those what was not
+ * tuned, and how many numbers there are. */
+rs_weights_in rs_cell_weights(const rs_experiment *experiment, const rs_cell *cell);
 size_t rs_weights_index(const rs_experiment *experiment, const rs_cell *cell);
+size_t rs_weights_count(const rs_experiment *experiment);
 
 /* Whether a cell's source hands on what a checkpoint's own heads hold. */
 bool rs_reads_model(const rs_experiment *experiment, const rs_cell *cell);
@@ -102,6 +104,9 @@ bool rs_projects(const rs_experiment *experiment, const rs_cell *cell);
 
 /* Whether a metric of readings wants contexts to be cut, and how. */
 bool rs_experiment_cuts(const rs_experiment *experiment, rs_cut *cut);
+
+/* Whether a metric of readings compares with a baseline, and with which. */
+bool rs_experiment_compares(const rs_experiment *experiment, rs_baseline *baseline);
 
 /* The cell ends with this error, if it has none yet. */
 void rs_cell_fail(rs_cell_state *cell, const rs_err *why);

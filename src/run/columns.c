@@ -107,12 +107,13 @@ bool rs_curve_file(const rs_experiment *experiment, size_t metric, char name[80]
 
 double rs_curve_rows(const rs_experiment *experiment, const rs_cell *cell) {
   const rs_model *model = &experiment->models[cell->axis[RS_BY_MODEL]];
-  size_t length = experiment->lengths[cell->axis[RS_BY_LENGTH]];
+  size_t length = rs_experiment_read_length(experiment, cell);
   const rs_curve_in in = {.length = length,
                           .pairs = model->head_dim / 2,
                           .heads = model->heads,
                           .width = model->heads * model->head_dim,
                           .bins = rs_log_bins(length, experiment->bins_per_octave),
+                          .sequences = experiment->sequences,
                           .tokens = &experiment->tokens};
   double rows = 0;
   for (size_t m = 0; m < experiment->metrics.count; m++) {

@@ -106,7 +106,7 @@ static double weight_bytes(const rs_transformer *transformer) {
 /* ---- rows and tables --------------------------------------------------------------------------------------------- */
 
 static size_t length_of(const rs_experiment *experiment, const rs_cell *cell) {
-  return experiment->lengths[cell->axis[RS_BY_LENGTH]];
+  return rs_experiment_read_length(experiment, cell);
 }
 
 double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell) {
@@ -268,9 +268,11 @@ static double simulated_bytes(const rs_costs *costs) {
 
 /* ---- checkpoints ------------------------------------------------------------------------------------------------- */
 
-/* What a sequence of so many tokens is made of; false: the task has none. */
-static bool find_shape(const rs_costs *costs, size_t length, rs_example_shape *shape) {
-  return costs->task.kind->shape(costs->task.state, length, shape, NULL) == RS_OK;
+/* Of what cells read, the first to read so many tokens as a baseline; what follows takes that reading. */
+static bool opens_baseline(const rs_experiment *experiment, const rs_cell *cell) {
+  for (rs_cell before = *cell; before.axis[RS_BY_LENGTH]-- > 0;)
+    if (rs_experiment_read_length(experiment, &before) == rs_experiment_read_length(experiment, cell)) return false;
+  return true;
 }
 
 /* How often each sequence of so many tokens is read beside that, counted by tokens, where contexts are cut. */
@@ -281,6 +283,14 @@ static double cut_passes(const rs_experiment *experiment, size_t length) {
   return (cut.trained ? 1 : 0) + windows * (double)rs_cut_window(&cut, length) / (double)length;
 }
 
+/* Whether losses are compared with those of the cell's method, which are read for that once more. */
+static bool stands_apart(const rs_experiment *experiment, const rs_cell *cell) {
+  const rs_variant *method = &experiment->methods.items[cell->axis[RS_BY_METHOD]];
+  rs_baseline baseline;
+  return method->stands && !method->added && rs_experiment_compares(experiment, &baseline) &&
+         method->baseline == baseline;
+}
+
 /* Of the readings and rows of one cell: each sequence is read for its metrics of readings, unless it shares them with
  * the first source, and for the rows of its layer. */
 static double reading_flops(const rs_costs *costs, const rs_cell *cell) {
@@ -288,9 +298,10 @@ static double reading_flops(const rs_costs *costs, const rs_cell *cell) {
   const rs_transformer *begun = costs->models[cell->axis[RS_BY_MODEL]].begun;
   size_t length = length_of(experiment, cell);
   rs_example_shape example;
-  if (begun == NULL || !find_shape(costs, length, &example)) return 0;
+  if (begun == NULL || rs_task_shape(&costs->task, length, &example, NULL) != RS_OK) return 0;
   bool first = cell->axis[RS_BY_SOURCE] == 0 && cell->group == 0;
-  double passes = (first ? 1 + cut_passes(experiment, length) : 0) +
+  first = first && (!experiment->methods.items[cell->axis[RS_BY_METHOD]].added || opens_baseline(experiment, cell));
+  double passes = (first ? 1 + cut_passes(experiment, length) + (stands_apart(experiment, cell) ? 1 : 0) : 0) +
                   (rs_needs_heads(experiment) && rs_reads_model(experiment, cell) ? 1 : 0);
   return passes * pass_flops(&begun->shape, &example) * (double)rs_example_count(&example, experiment->sequences) +
          row_flops(experiment, cell);
@@ -321,15 +332,35 @@ static double pass_bytes(const rs_experiment *experiment, const rs_transformer *
   return (double)rs_engine_threads() * numbers * (t->format == RS_F64 ? 8 : 4) + 2 * tables;
 }
 
+/* Of what a model has said to so many sequences. */
+static double said_bytes(const rs_transformer *t, const rs_example_shape *example, size_t sequences) {
+  double answers = t->shape.form == RS_VISION ? 1 : (double)example->length;
+  double one = sizeof(double) + 2 * sizeof(int32_t) + sizeof(uint8_t) + sizeof(float);
+  return (double)rs_example_count(example, sequences) * answers * one;
+}
+
+/* Of what baselines have said, at each length, to one seed's sequences, and of a model that is not tuned yet. */
+static double baseline_bytes(const rs_costs *costs, size_t model) {
+  const rs_experiment *experiment = costs->experiment;
+  const rs_transformer *t = costs->models[model].begun;
+  rs_example_shape example;
+  double bytes = experiment->checkpoints[model].tuned ? weight_bytes(t) : 0;
+  for (size_t i = 0; i < experiment->length_count; i++)
+    if (rs_task_shape(&costs->task, experiment->lengths[i], &example, NULL) == RS_OK)
+      bytes += said_bytes(t, &example, experiment->sequences);
+  return rs_experiment_baseline(experiment, RS_BASELINE_WINDOW) != RS_NO_COUNT ||
+                 rs_experiment_baseline(experiment, RS_BASELINE_UNCHANGED) != RS_NO_COUNT
+             ? bytes
+             : 0;
+}
+
 static double reading_bytes(const rs_costs *costs, const rs_cell *cell) {
   const rs_experiment *experiment = costs->experiment;
   size_t model = cell->axis[RS_BY_MODEL];
   const rs_transformer *t = costs->models[model].begun;
   rs_example_shape example;
-  if (t == NULL || !find_shape(costs, length_of(experiment, cell), &example)) return 0;
-  double answers = t->shape.form == RS_VISION ? 1 : (double)example.length;
-  double one = sizeof(double) + 2 * sizeof(int32_t) + sizeof(uint8_t) + sizeof(float);
-  return weight_bytes(t) + (double)rs_example_count(&example, experiment->sequences) * answers * one +
+  if (t == NULL || rs_task_shape(&costs->task, length_of(experiment, cell), &example, NULL) != RS_OK) return 0;
+  return weight_bytes(t) + said_bytes(t, &example, experiment->sequences) + baseline_bytes(costs, model) +
          pass_bytes(experiment, t, (double)example.length, &example, false) +
          observed_bytes(experiment, &experiment->models[model], example.length);
 }
@@ -338,7 +369,8 @@ static double reading_bytes(const rs_costs *costs, const rs_cell *cell) {
 static double count_training(const rs_costs *costs, const rs_training *training, rs_checkpoint_cost *cost) {
   enum { PARTS = 8, ARRAYS = 3, ROWS = 64 }; /* gradients; weights and two moments; tokens read side by side */
   rs_example_shape example;
-  if (!find_shape(costs, training->length, &example)) return 0;
+  const rs_task *task = &costs->task;
+  if (task->kind->shape(task->state, training->length, &example, NULL) != RS_OK) return 0;
   double weights = weight_bytes(cost->begun), sequences = (double)training->sequences;
   double numbers = (double)(example.length * (4 + example.patch_numbers) + example.source_length);
   double pass = pass_bytes(costs->experiment, cost->begun, fmax(ROWS, (double)example.length), &example, true);
@@ -359,25 +391,24 @@ static rs_status count_checkpoint(const rs_costs *costs, size_t model, rs_err *e
   return RS_OK;
 }
 
-/* Whether weights before these have the same training. */
+/* Whether weights that were counted before these have the same training. */
 static bool is_counted(const rs_costs *costs, const rs_weights *w, rs_checkpoint_stage stage) {
-  for (const rs_weights *other = costs->weights; other < w; other++)
-    if (strcmp(other->hashes[stage], w->hashes[stage]) == 0) return true;
+  for (size_t i = 0; i < rs_weights_count(costs->experiment); i++)
+    if (&costs->weights[i] != w && strcmp(costs->weights[i].hashes[stage], w->hashes[stage]) == 0) return true;
   return false;
 }
 
 /* A checkpoint that cannot be made has no training. */
 static rs_status count_weights(const rs_costs *costs, const rs_cell *cell, const char *checkpoints, rs_weights *w,
                                rs_err *err) {
-  size_t model = cell->axis[RS_BY_MODEL];
-  const rs_checkpoint_cost *cost = &costs->models[model];
+  rs_weights_in in = rs_cell_weights(costs->experiment, cell);
+  const rs_checkpoint_cost *cost = &costs->models[in.model];
   const double flops[RS_STAGES] = {[RS_STAGE_TRAINING] = cost->training, [RS_STAGE_TUNING] = cost->tuning};
   rs_stage_state stages[RS_STAGES];
   rs_err why = {0};
   w->read = true;
   if (cost->begun == NULL) return RS_OK;
-  rs_status status = rs_checkpoint_stages(costs->experiment, model, rs_weights_seed(costs->experiment, cell),
-                                          checkpoints, stages, &why);
+  rs_status status = rs_checkpoint_stages(costs->experiment, &in, checkpoints, stages, &why);
   if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
   for (size_t i = 0; i < RS_STAGES && status == RS_OK; i++) {
     if (flops[i] == 0 || !(stages[i].wanted || stages[i].there)) continue;
@@ -392,8 +423,7 @@ static rs_status count_weights(const rs_costs *costs, const rs_cell *cell, const
 
 /* Numbers the trainings that weights are, or are tuned from. */
 static void number_trainings(const rs_costs *costs) {
-  size_t count = costs->experiment->model_count * costs->experiment->seed_count;
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < rs_weights_count(costs->experiment); i++) {
     rs_weights *w = &costs->weights[i], *first = costs->weights;
     size_t stage = *w->hashes[RS_STAGE_TRAINING] != '\0' ? RS_STAGE_TRAINING : RS_STAGE_TUNING;
     if (*w->hashes[stage] == '\0') continue;
@@ -406,7 +436,7 @@ static rs_status count_trained(rs_costs *costs, const char *checkpoints, rs_err 
   const rs_experiment *experiment = costs->experiment;
   size_t models = experiment->model_count, *trainings = rs_arena_take(&costs->arena, costs->count, sizeof *trainings);
   costs->models = rs_arena_take(&costs->arena, models, sizeof *costs->models);
-  costs->weights = rs_arena_take(&costs->arena, models * experiment->seed_count, sizeof *costs->weights);
+  costs->weights = rs_arena_take(&costs->arena, rs_weights_count(experiment), sizeof *costs->weights);
   RS_TRY(rs_arena_check(&costs->arena, err));
   RS_TRY(rs_checkpoint_task(experiment, 0, &costs->task, err));
   for (size_t m = 0; m < models; m++) RS_TRY(count_checkpoint(costs, m, err));
@@ -465,6 +495,10 @@ void rs_costs_clear(rs_costs *costs) {
 
 static void sum_up(const rs_costs *costs, rs_plan *plan) {
   bool trained = costs->experiment->checkpoints != NULL;
+  const rs_same_targets *same = &costs->experiment->targets;
+  rs_example_shape shape;
+  if (same->longest > 0 && rs_task_shape(&costs->task, same->longest, &shape, NULL) == RS_OK)
+    plan->blocks = rs_example_count(&shape, costs->experiment->sequences);
   plan->reading_flops = costs->passes;
   for (size_t i = 0; i < costs->count; i++) {
     const rs_cell_cost *cost = &costs->items[i];
@@ -473,7 +507,7 @@ static void sum_up(const rs_costs *costs, rs_plan *plan) {
     plan->flops += cost->own + cost->made + cost->tuned;
     if (trained) plan->reading_flops += cost->own, plan->training_flops += cost->made + cost->tuned;
   }
-  for (size_t i = 0; trained && i < costs->experiment->model_count * costs->experiment->seed_count; i++) {
+  for (size_t i = 0; trained && i < rs_weights_count(costs->experiment); i++) {
     plan->trainings += costs->weights[i].trainings;
     plan->trained += costs->weights[i].there;
   }

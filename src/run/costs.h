@@ -46,7 +46,7 @@ typedef struct rs_costs {
   double pass_bytes;          /* and what is alive in the largest of their passes */
   rs_task task;               /* of checkpoints, as the next two; owned */
   rs_checkpoint_cost *models; /* (model_count,) */
-  rs_weights *weights;        /* (model_count * seed_count,) */
+  rs_weights *weights;        /* (rs_weights_count,) */
 } rs_costs;
 
 /* `checkpoints` holds trainings that are done (NULL: none). Release with rs_costs_clear, also after a failure.

@@ -181,6 +181,8 @@ static rs_status put_parts(rs_text *words, const char *isa, const single *s, rs_
     put_stages(words, s->model.published.method, &s->model.published.settings);
     RS_TRY(put_files(words, &s->model.published.settings, err));
   }
+  if (s->method.added) rs_text_printf(words, "baseline: %s\n", rs_baseline_words[s->method.baseline]);
+  if (one->targets.longest > 0) rs_text_printf(words, "longest: %zu\n", one->targets.longest);
   if (s->method.method != NULL) put_stages(words, s->method.method, &s->method.settings);
   RS_TRY(put_files(words, &s->method.settings, err));
   if (one->sources.count > 0) {
@@ -218,8 +220,8 @@ static rs_status digest_checkpoint(const rs_experiment *experiment, const rs_cel
   rs_stage_state stages[RS_STAGES];
   char folder[65] = "";
   rs_err why = {0};
-  rs_status status =
-      rs_checkpoint_stages(experiment, cell->axis[RS_BY_MODEL], rs_weights_seed(experiment, cell), NULL, stages, &why);
+  rs_weights_in in = rs_cell_weights(experiment, cell);
+  rs_status status = rs_checkpoint_stages(experiment, &in, NULL, stages, &why);
   if (status == RS_OK && checkpoint->folder != NULL) status = rs_folder_fingerprint(checkpoint->folder, folder, &why);
   if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
   rs_sha256_digest((const rs_bytes[]){{folder, strlen(folder)},
@@ -273,8 +275,7 @@ static rs_status make_keys(rs_ledger *ledger, rs_err *err) {
   rs_arena arena = {0};
   rs_cell_key *parts =
       rs_arena_take(&arena, experiment->model_count * experiment->methods.count * sources, sizeof *parts);
-  rs_cell_key *checkpoints =
-      rs_arena_take(&arena, experiment->model_count * experiment->seed_count, sizeof *checkpoints);
+  rs_cell_key *checkpoints = rs_arena_take(&arena, rs_weights_count(experiment), sizeof *checkpoints);
   rs_status status = rs_arena_check(&arena, err);
   for (size_t i = 0; i < ledger->count && status == RS_OK; i++) status = make_key(ledger, i, parts, checkpoints, err);
   rs_arena_clear(&arena);

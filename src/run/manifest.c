@@ -156,7 +156,7 @@ static bool has_fewer(const rs_experiment *experiment, const rs_task *task) {
   bool fewer = false;
   for (size_t i = 0; i < experiment->length_count; i++) {
     rs_example_shape shape;
-    if (task->kind->shape(task->state, experiment->lengths[i], &shape, NULL) == RS_OK)
+    if (rs_task_shape(task, experiment->lengths[i], &shape, NULL) == RS_OK)
       fewer = fewer || rs_example_count(&shape, experiment->sequences) < experiment->sequences;
   }
   return fewer;
@@ -206,13 +206,13 @@ static void put_part(rs_json *json, const char *key, const rs_settings *settings
   rs_json_end(json);
 }
 
-/* What is known of each length: the best loss, null where nobody knows. */
+/* What is known of each length's own sequences: the best loss, null where nobody knows. */
 static void put_losses(rs_json *json, const rs_experiment *experiment, const rs_task *task) {
   rs_json_array(json, "best_loss");
   for (size_t i = 0; i < experiment->length_count; i++) {
     size_t length = experiment->lengths[i];
     rs_example_shape shape;
-    bool fits = task->kind->shape(task->state, length, &shape, NULL) == RS_OK;
+    bool fits = task->same.longest == 0 && task->kind->shape(task->state, length, &shape, NULL) == RS_OK;
     rs_json_object(json, NULL);
     rs_json_number(json, "length_tokens", (double)length);
     rs_json_number(json, "nats",
@@ -238,6 +238,21 @@ static void put_grids(rs_json *json, const rs_experiment *experiment, const rs_t
   rs_json_end(json);
 }
 
+/* What all lengths score, and the methods that stand for baselines: those of the config, or behind them. */
+static void put_targets(rs_json *json, const rs_experiment *experiment) {
+  if (experiment->targets.longest == 0) return;
+  rs_json_object(json, "targets");
+  rs_json_number(json, "sequence_tokens", (double)experiment->targets.longest);
+  rs_json_number(json, "target_tokens", (double)experiment->targets.tokens);
+  rs_json_end(json);
+  rs_json_object(json, "baselines");
+  for (size_t i = 0; i < RS_BASELINES; i++) {
+    size_t method = rs_experiment_baseline(experiment, (rs_baseline)i);
+    if (method != RS_NO_COUNT) rs_json_string(json, rs_baseline_words[i], experiment->methods.items[method].label);
+  }
+  rs_json_end(json);
+}
+
 static void put_task(rs_json *json, const rs_experiment *experiment, const rs_task *task) {
   const rs_variant *variant = &experiment->task;
   rs_json_object(json, "task");
@@ -248,6 +263,7 @@ static void put_task(rs_json *json, const rs_experiment *experiment, const rs_ta
   for (const char *const *part = task->kind->parts; *part != NULL; part++) rs_json_string(json, NULL, *part);
   rs_json_end(json);
   put_part(json, "parameters", &variant->settings);
+  put_targets(json, experiment);
   put_losses(json, experiment, task);
   if (task->kind->form == RS_VISION) put_grids(json, experiment, task);
   rs_json_end(json);

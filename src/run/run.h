@@ -12,6 +12,7 @@ typedef struct rs_plan {
   double curve_rows;  /* of all curve files together; an upper bound */
   double peak_bytes;  /* of the tables and work space alive at one time */
   double score_flops; /* multiplications and additions of queries with keys; 0 where no rows are observed */
+  size_t blocks;      /* sequences that all lengths read, where they score the same targets; else 0 */
   size_t trainings;   /* of checkpoints, that are to be done, */
   size_t trained;     /* and that earlier runs have done */
   double training_flops, reading_flops; /* what the former take; readings, and passes of sources' own checkpoints */

@@ -13,15 +13,82 @@ typedef struct trained_run {
   rs_ledger *ledger;
   rs_costs costs; /* of the ledger's cells */
   const rs_trained_watch *watch;
-  double trained; /* flops of the training at hand that are done */
+  double trained;         /* flops of the training at hand that are done */
+  rs_baselines baselines; /* of the weights at hand */
 } trained_run;
+
+/* ---- one training ------------------------------------------------------------------------------------------------ */
+
+/* What a step tells of one training. */
+typedef struct training_watch {
+  trained_run *run;
+  const rs_checkpoint_cost *cost;
+  char arithmetic[RS_ARITHMETIC]; /* of the weights that came last, which are those that are read */
+} training_watch;
+
+static bool note_step(void *context, const rs_training_report *report) {
+  const training_watch *t = context;
+  const rs_training_watch *user = t->run->watch->training;
+  double work = (report->tuning ? t->cost->tuning : t->cost->training) / (double)report->steps;
+  bool wanted = user == NULL || user->step == NULL || user->step(user->context, report);
+  t->run->trained += work;
+  t->run->watch->advance(t->run->watch->context, work, 0);
+  return wanted && !rs_trained_stopped(t->run->watch);
+}
+
+static void note_wait(void *context, const char *folder) {
+  const rs_training_watch *user = ((const training_watch *)context)->run->watch->training;
+  if (user != NULL && user->wait != NULL) user->wait(user->context, folder);
+}
+
+static void note_ready(void *context, const char *folder, const char *arithmetic) {
+  training_watch *t = context;
+  const rs_training_watch *user = t->run->watch->training;
+  snprintf(t->arithmetic, sizeof t->arithmetic, "%s", arithmetic);
+  rs_training_ready(user, folder, arithmetic);
+}
+
+/* The weights that a cell reads, or those from before they were tuned; `arithmetic` (RS_ARITHMETIC,) gets what computed
+ * them. */
+static rs_status obtain_weights(trained_run *run, const rs_cell *cell, bool untuned, char *arithmetic,
+                                rs_transformer **transformer, rs_err *why) {
+  rs_weights_in in = rs_cell_weights(run->experiment, cell);
+  training_watch context = {.run = run, .cost = &run->costs.models[in.model]};
+  const rs_training_watch *user = run->watch->training;
+  const rs_training_watch watch = {.wait = note_wait,
+                                   .step = note_step,
+                                   .ready = note_ready,
+                                   .context = &context,
+                                   .save_interval = user != NULL ? user->save_interval : 0};
+  const rs_checkpoint_place place = {run->watch->checkpoints, &watch};
+  in.untuned = in.untuned || untuned;
+  run->trained = 0;
+  rs_status status = rs_checkpoint_obtain(run->experiment, &in, &place, transformer, why);
+  memcpy(arithmetic, context.arithmetic, sizeof context.arithmetic);
+  return status;
+}
+
+/* What cell `first` reads. Returns what ends the run, `*why` gets any failure. */
+static rs_status obtain(trained_run *run, size_t first, char *arithmetic, rs_transformer **transformer, rs_err *why) {
+  const rs_cell *cell = &run->ledger->cells[first];
+  const double *flops = run->costs.weights[rs_weights_index(run->experiment, cell)].flops;
+  rs_status status = obtain_weights(run, cell, false, arithmetic, transformer, why);
+  bool of_run = status == RS_INTERNAL || status == RS_STOPPED || status == RS_IO || status == RS_INPUT;
+  if (of_run) return status; /* what stands in a folder, a disk, and the user's wish are not of one cell */
+  double left =
+      flops[RS_STAGE_TRAINING] + flops[RS_STAGE_TUNING] - run->trained; /* of a model that is there by now, all */
+  if (left > 0) run->watch->advance(run->watch->context, left, 0);
+  return RS_OK;
+}
 
 /* ---- cells that are read together -------------------------------------------------------------------------------- */
 
-/* The cells' method in the place of the first recipe, and where each layer has that for itself, of its copies. */
+/* The cells' method in the place of the first recipe, and where each layer has that for itself, of its copies. A
+ * baseline reads with the model's own. */
 static rs_status make_recipes(rs_model_rows *r, rs_err *err) {
   const size_t *axis = r->cells[0]->cell.axis;
   const rs_transformer *t = r->transformer;
+  if (r->experiment->methods.items[axis[RS_BY_METHOD]].added) return RS_OK;
   r->recipes = rs_alloc(t->recipe_count, sizeof *r->recipes, err);
   if (r->recipes == NULL) return RS_MEMORY;
   RS_TRY(rs_experiment_recipe(r->experiment, axis[RS_BY_MODEL], axis[RS_BY_METHOD], &r->recipes[0], err));
@@ -36,7 +103,8 @@ static rs_status make_context(rs_model_rows *r, rs_err *err) {
   const rs_encoding *encoding = rs_context_encoding(r->context);
   for (size_t i = 0; i < r->count; i++) {
     r->cells[i]->scale = encoding->scale;
-    rs_cell_warn(r->cells[i], &r->recipes[0], rs_trained_recipe(r->experiment, axis[RS_BY_MODEL]),
+    rs_cell_warn(r->cells[i], r->recipes != NULL ? &r->recipes[0] : &r->transformer->recipes[0],
+                 rs_trained_recipe(r->experiment, axis[RS_BY_MODEL], axis[RS_BY_METHOD]),
                  &r->experiment->models[axis[RS_BY_MODEL]], encoding->length, &encoding->tokens);
   }
   return rs_log_edges(encoding->length, r->experiment->bins_per_octave, &r->edges, &r->bins, err);
@@ -65,14 +133,42 @@ static rs_status read_cut(rs_model_rows *r, rs_err *err) {
   return status;
 }
 
-static rs_status make_reading(rs_model_rows *r, rs_err *err) {
+/* What the model as it was trained says with so many tokens of what the cells read. */
+static rs_status read_baseline(trained_run *run, const rs_model_rows *r, size_t length, rs_reading *reading,
+                               rs_err *err) {
+  const rs_cell *cell = &r->cells[0]->cell;
+  rs_transformer **untuned = &run->baselines.untuned;
+  char arithmetic[RS_ARITHMETIC];
+  bool tuned =
+      r->experiment->checkpoints[cell->axis[RS_BY_MODEL]].tuned && !rs_cell_weights(r->experiment, cell).untuned;
+  if (tuned && *untuned == NULL) RS_TRY(obtain_weights(run, cell, true, arithmetic, untuned, err));
+  const rs_baseline_in in = {.transformer = tuned ? *untuned : r->transformer,
+                             .task = &r->task,
+                             .seed = cell->axis[RS_BY_SEED],
+                             .length = length,
+                             .sequences = r->experiment->sequences};
+  return rs_baselines_read(&run->baselines, &in, reading, err);
+}
+
+/* What the cells' method says, and what it is compared with. */
+static rs_status read_sequences(trained_run *run, rs_model_rows *r, rs_err *err) {
+  const rs_cell *cell = &r->cells[0]->cell;
+  rs_baseline baseline;
+  if (r->experiment->methods.items[cell->axis[RS_BY_METHOD]].added)
+    RS_TRY(read_baseline(run, r, r->length, &r->reading, err));
+  else
+    RS_TRY(rs_reading_make(r->context, &r->task, RS_SPLIT_EVALUATION, r->length, r->experiment->sequences, &r->reading,
+                           err));
+  if (!rs_experiment_compares(r->experiment, &baseline)) return RS_OK;
+  return read_baseline(run, r, rs_experiment_baseline_length(r->experiment, cell, baseline), &r->baseline, err);
+}
+
+static rs_status make_reading(trained_run *run, rs_model_rows *r, rs_err *err) {
   bool needed = false;
   double start = rs_seconds();
   for (size_t m = 0; m < r->experiment->metrics.count; m++)
     needed = needed || r->experiment->metrics.items[m].metric->read != NULL;
-  rs_status status = !needed ? RS_OK
-                             : rs_reading_make(r->context, &r->task, RS_SPLIT_EVALUATION, r->length,
-                                               r->experiment->sequences, &r->reading, err);
+  rs_status status = needed ? read_sequences(run, r, err) : RS_OK;
   if (status == RS_OK) status = read_cut(r, err);
   r->cells[0]->seconds = rs_seconds() - start;
   return status;
@@ -82,7 +178,13 @@ static rs_status measure(const rs_model_rows *r, rs_cell_state *cell, size_t met
   const rs_variant *variant = &r->experiment->metrics.items[metric];
   if (variant->metric->read != NULL) {
     const double *whole = r->judged.losses != NULL ? r->judged.losses : r->reading.losses;
-    const rs_reading_in in = {&r->reading, &r->task, r->length, variant->params, whole, r->cut_losses};
+    const rs_reading_in in = {.reading = &r->reading,
+                              .task = &r->task,
+                              .length = r->length,
+                              .params = variant->params,
+                              .whole = whole,
+                              .cut = r->cut_losses,
+                              .baseline = &r->baseline};
     return variant->metric->read(&in, &cell->results[metric], err);
   }
   cell->encoding = rs_encoding_of_head(rs_context_encoding(r->context), cell->group.heads[0]);
@@ -139,47 +241,18 @@ static void clear(rs_model_rows *r) {
   free(r->cells);
 }
 
-static void read_cells(rs_model_rows *r) {
+static void read_cells(trained_run *run, rs_model_rows *r) {
   rs_err why = {0};
-  r->length = r->experiment->lengths[r->cells[0]->cell.axis[RS_BY_LENGTH]];
+  r->length = rs_experiment_read_length(r->experiment, &r->cells[0]->cell);
   rs_status status = make_context(r, &why);
-  if (status == RS_OK) status = make_reading(r, &why);
+  if (status == RS_OK) status = make_reading(run, r, &why);
   for (size_t i = 0; i < r->count && status != RS_OK; i++) rs_cell_fail(r->cells[i], &why);
   for (size_t i = 0; i < r->count && status == RS_OK; i++) measure_cell(r, i);
   for (size_t i = 0; i < r->count && status == RS_OK; i++) r->cells[i]->read = r->cells[i]->status == RS_OK;
   if (status == RS_OK && rs_needs_heads(r->experiment)) rs_model_rows_observe(r);
 }
 
-/* ---- one training ------------------------------------------------------------------------------------------------ */
-
-/* What a step tells of one training. */
-typedef struct training_watch {
-  trained_run *run;
-  const rs_checkpoint_cost *cost;
-  char arithmetic[RS_ARITHMETIC]; /* of the weights that came last, which are those that are read */
-} training_watch;
-
-static bool note_step(void *context, const rs_training_report *report) {
-  const training_watch *t = context;
-  const rs_training_watch *user = t->run->watch->training;
-  double work = (report->tuning ? t->cost->tuning : t->cost->training) / (double)report->steps;
-  bool wanted = user == NULL || user->step == NULL || user->step(user->context, report);
-  t->run->trained += work;
-  t->run->watch->advance(t->run->watch->context, work, 0);
-  return wanted && !rs_trained_stopped(t->run->watch);
-}
-
-static void note_wait(void *context, const char *folder) {
-  const rs_training_watch *user = ((const training_watch *)context)->run->watch->training;
-  if (user != NULL && user->wait != NULL) user->wait(user->context, folder);
-}
-
-static void note_ready(void *context, const char *folder, const char *arithmetic) {
-  training_watch *t = context;
-  const rs_training_watch *user = t->run->watch->training;
-  snprintf(t->arithmetic, sizeof t->arithmetic, "%s", arithmetic);
-  rs_training_ready(user, folder, arithmetic);
-}
+/* ---- all cells --------------------------------------------------------------------------------------------------- */
 
 /* States of so many cells that are read together, which begin at `first` of the order. */
 static rs_status make_states(const trained_run *run, size_t first, size_t count, const char *arithmetic,
@@ -208,40 +281,15 @@ static rs_status record(const trained_run *run, const rs_model_rows *r, rs_err *
 }
 
 /* Reads these cells, or fails them where there is no transformer. RS_MEMORY for the list of them, RS_IO. */
-static rs_status read_with(const trained_run *run, const rs_transformer *transformer, size_t first, size_t count,
+static rs_status read_with(trained_run *run, const rs_transformer *transformer, size_t first, size_t count,
                            const char *arithmetic, const rs_err *why, rs_err *err) {
   rs_model_rows r = {.experiment = run->experiment, .transformer = transformer};
   rs_status status = make_states(run, first, count, arithmetic, &r, err);
   for (size_t i = 0; i < r.count && status == RS_OK && transformer == NULL; i++) rs_cell_fail(r.cells[i], why);
-  if (status == RS_OK && transformer != NULL) read_cells(&r);
+  if (status == RS_OK && transformer != NULL) read_cells(run, &r);
   if (status == RS_OK) status = record(run, &r, err);
   clear(&r);
   return status;
-}
-
-/* What cell `first` reads; `arithmetic` (RS_ARITHMETIC,) gets what computed it. Returns what ends the run, `*why` gets
- * any failure. */
-static rs_status obtain(trained_run *run, size_t first, char *arithmetic, rs_transformer **transformer, rs_err *why) {
-  const rs_cell *cell = &run->ledger->cells[first];
-  const double *flops = run->costs.weights[rs_weights_index(run->experiment, cell)].flops;
-  training_watch context = {.run = run, .cost = &run->costs.models[cell->axis[RS_BY_MODEL]]};
-  const rs_training_watch *user = run->watch->training;
-  const rs_training_watch watch = {.wait = note_wait,
-                                   .step = note_step,
-                                   .ready = note_ready,
-                                   .context = &context,
-                                   .save_interval = user != NULL ? user->save_interval : 0};
-  const rs_checkpoint_place place = {run->watch->checkpoints, &watch};
-  run->trained = 0;
-  rs_status status = rs_checkpoint_obtain(run->experiment, cell->axis[RS_BY_MODEL],
-                                          rs_weights_seed(run->experiment, cell), &place, transformer, why);
-  memcpy(arithmetic, context.arithmetic, sizeof context.arithmetic);
-  bool of_run = status == RS_INTERNAL || status == RS_STOPPED || status == RS_IO || status == RS_INPUT;
-  if (of_run) return status; /* what stands in a folder, a disk, and the user's wish are not of one cell */
-  double left =
-      flops[RS_STAGE_TRAINING] + flops[RS_STAGE_TUNING] - run->trained; /* of a model that is there by now, all */
-  if (left > 0) run->watch->advance(run->watch->context, left, 0);
-  return RS_OK;
 }
 
 /* How many cells from `first` on, in their order, have the same weights, or are read together: sources and heads apart
@@ -277,6 +325,7 @@ static rs_status run_weights(trained_run *run, size_t first, size_t count, rs_er
     status = rs_trained_stopped(run->watch) ? rs_fail(err, RS_STOPPED, "stopped")
                                             : read_with(run, transformer, i, size, arithmetic, &why, err);
   }
+  rs_baselines_clear(&run->baselines);
   rs_transformer_free(transformer);
   return status;
 }

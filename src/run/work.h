@@ -175,6 +175,33 @@ static inline bool rs_trained_stopped(const rs_trained_watch *watch) {
  * task fails with. */
 rs_status rs_trained_run(rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err);
 
+/* ---- baselines --------------------------------------------------------------------------------------------------- */
+
+/* A model as it was trained, the sequences of one seed, and how many tokens it reads of each. All borrowed. */
+typedef struct rs_baseline_in {
+  const rs_transformer *transformer;
+  const rs_task *task;
+  size_t seed; /* its number */
+  size_t length, sequences;
+} rs_baseline_in;
+
+/* What one said. */
+typedef struct rs_baseline_reading {
+  size_t seed, length;
+  rs_reading reading; /* owned */
+} rs_baseline_reading;
+
+/* The readings of one model. Zero-initialise; release with rs_baselines_clear. */
+typedef struct rs_baselines {
+  rs_transformer *untuned; /* of weights that were tuned: those before, once somebody asks; owned */
+  rs_baseline_reading *readings;
+  size_t count, capacity;
+} rs_baselines;
+
+/* The reading, made unless it was before; lent until the baselines are cleared. As rs_reading_make. */
+rs_status rs_baselines_read(rs_baselines *baselines, const rs_baseline_in *in, rs_reading *reading, rs_err *err);
+void rs_baselines_clear(rs_baselines *baselines);
+
 /* ---- model rows ------------------------------------------------------------------------------------------------ */
 
 /* Cells of one checkpoint, method, length and seed, which differ in sources and heads, and what they are read from. */
@@ -188,8 +215,9 @@ typedef struct rs_model_rows {
   rs_recipe *recipes;  /* the transformer's with the cells' method */
   rs_context *context; /* under the cells' method */
   rs_reading reading;
-  rs_reading judged;  /* by the model's own recipes, where a metric wants that */
-  double *cut_losses; /* as rs_reading_in has them */
+  rs_reading judged;   /* by the model's own recipes, where a metric wants that */
+  rs_reading baseline; /* that a metric compares with; lent, with no arena of its own */
+  double *cut_losses;  /* as rs_reading_in has them */
   size_t *edges, bins;
 } rs_model_rows;
 

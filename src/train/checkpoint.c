@@ -7,7 +7,9 @@
 
 rs_status rs_checkpoint_task(const rs_experiment *experiment, uint64_t seed, rs_task *task, rs_err *err) {
   const rs_task_in in = {.params = experiment->task.params, .seed = seed};
-  return rs_task_prepare(experiment->task.task, &in, task, err);
+  RS_TRY(rs_task_prepare(experiment->task.task, &in, task, err));
+  task->same = experiment->targets;
+  return RS_OK;
 }
 
 /* ---- what is to be trained --------------------------------------------------------------------------------------- */
@@ -213,11 +215,13 @@ static void plans_clear(plans *p) {
 }
 
 /* A tuning is known by what it goes on from before that is trained. Clear the plans in any case. */
-static rs_status plans_make(const rs_experiment *experiment, size_t model, uint64_t seed, plans *p, rs_err *err) {
-  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
+static rs_status plans_make(const rs_experiment *experiment, const rs_weights_in *in, plans *p, rs_err *err) {
+  const rs_checkpoint *checkpoint = &experiment->checkpoints[in->model];
+  size_t model = in->model;
+  uint64_t seed = in->seed;
   const rs_trained *first = &p->training.trained;
   rs_transformer *begun = NULL;
-  *p = (plans){.trained = checkpoint->folder == NULL, .tuned = checkpoint->tuned};
+  *p = (plans){.trained = checkpoint->folder == NULL, .tuned = checkpoint->tuned && !in->untuned};
   if (p->trained) RS_TRY(plan_make(experiment, model, seed, false, &p->training, err));
   if (!p->tuned) return RS_OK;
   if (!p->trained) return plan_folder_tuning(experiment, model, seed, &p->tuning, err);
@@ -242,15 +246,15 @@ static rs_status tune(plans *p, const rs_checkpoint_place *place, rs_transformer
   return obtain(&p->tuning, p->tuning.origin, place, transformer, err);
 }
 
-rs_status rs_checkpoint_obtain(const rs_experiment *experiment, size_t model, uint64_t seed,
+rs_status rs_checkpoint_obtain(const rs_experiment *experiment, const rs_weights_in *in,
                                const rs_checkpoint_place *place, rs_transformer **transformer, rs_err *err) {
   plans p;
   *transformer = NULL;
-  rs_status status = plans_make(experiment, model, seed, &p, err);
+  rs_status status = plans_make(experiment, in, &p, err);
   if (status == RS_OK)
     status = p.tuned     ? tune(&p, place, transformer, err)
              : p.trained ? obtain(&p.training, NULL, place, transformer, err)
-                         : obtain_folder(&experiment->checkpoints[model], place, transformer, err);
+                         : obtain_folder(&experiment->checkpoints[in->model], place, transformer, err);
   plans_clear(&p);
   return status;
 }
@@ -272,11 +276,11 @@ static rs_status look_up(const rs_trained *trained, const char *checkpoints, rs_
   return RS_OK;
 }
 
-rs_status rs_checkpoint_stages(const rs_experiment *experiment, size_t model, uint64_t seed, const char *folder,
+rs_status rs_checkpoint_stages(const rs_experiment *experiment, const rs_weights_in *in, const char *folder,
                                rs_stage_state stages[RS_STAGES], rs_err *err) {
   plans p;
   memset(stages, 0, RS_STAGES * sizeof *stages);
-  rs_status status = plans_make(experiment, model, seed, &p, err);
+  rs_status status = plans_make(experiment, in, &p, err);
   if (status == RS_OK && p.trained) status = look_up(&p.training.trained, folder, &stages[RS_STAGE_TRAINING], err);
   if (status == RS_OK && p.tuned) status = look_up(&p.tuning.trained, folder, &stages[RS_STAGE_TUNING], err);
   if (stages[RS_STAGE_TUNING].there) stages[RS_STAGE_TRAINING].wanted = false;

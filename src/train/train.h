@@ -47,12 +47,19 @@ typedef struct rs_stage_state {
   char hash[65]; /* the fingerprint of what it gives, where it is one or the other */
 } rs_stage_state;
 
+/* Which weights of an experiment's: those of its model number `model`, trained from a seed. */
+typedef struct rs_weights_in {
+  size_t model;
+  bool untuned; /* as they were before they were tuned */
+  uint64_t seed;
+} rs_weights_in;
+
 /* What it still takes to obtain a checkpoint, of which `folder` may hold parts (NULL: none). What cannot be read there
  * counts as missing: whoever obtains it is told. RS_MEMORY, and what rs_checkpoint_create fails with. */
-rs_status rs_checkpoint_stages(const rs_experiment *experiment, size_t model, uint64_t seed, const char *folder,
+rs_status rs_checkpoint_stages(const rs_experiment *experiment, const rs_weights_in *in, const char *folder,
                                rs_stage_state stages[RS_STAGES], rs_err *err);
 
-/* The task of the experiment, as this seed draws it. Release with rs_task_clear. */
+/* The task of the experiment, as this seed draws it, and as all lengths score it. Release with rs_task_clear. */
 rs_status rs_checkpoint_task(const rs_experiment *experiment, uint64_t seed, rs_task *task, rs_err *err);
 
 /* The transformer of a folder: a published one in numbers of `format`; one that a run has trained in its own. RS_INPUT
@@ -68,7 +75,7 @@ rs_status rs_checkpoint_create(const rs_experiment *experiment, size_t model, rs
 
 /* The same, trained and tuned, or as an earlier run has left it: rs_training_obtain says how, and what it fails with.
  */
-rs_status rs_checkpoint_obtain(const rs_experiment *experiment, size_t model, uint64_t seed,
+rs_status rs_checkpoint_obtain(const rs_experiment *experiment, const rs_weights_in *in,
                                const rs_checkpoint_place *place, rs_transformer **transformer, rs_err *err);
 
 #endif

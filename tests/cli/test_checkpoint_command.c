@@ -32,7 +32,8 @@ Test(checkpoint_command, run__same_bytes_for_any_number_of_threads_and_from_its_
 
 /* One training diverges, and one length has no sequence: rows that say so, and an exit status of success. */
 Test(checkpoint_command, run__what_fails_is_said_and_the_rest_goes_on) {
-  write_file("c.yaml", "task: dictionary\nmetrics: [loss]\nlengths: [8, 64]\nseeds: 1\nsequences: 2\ncheckpoint:\n"
+  write_file("c.yaml", "task: dictionary\nmetrics: [loss]\nlengths: [8, 64]\nseeds: 1\nsequences: 2\n"
+                       "targets: per_length\nbaselines: none\ncheckpoint:\n"
                        "  - {name: wild, width: 16, blocks: 1, heads: 2, "
                        "train: {steps: 90, sequences: 2, warmup: 0, rate: 10, decay: 10}}\n"
                        "  - {name: tame, width: 16, blocks: 1, heads: 2, train: {steps: 5, sequences: 2}}\n");

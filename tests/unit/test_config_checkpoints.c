@@ -342,7 +342,8 @@ Test(checkpoints, resolved__every_default_is_written_out) {
        "checkpoint:\n  - {name: \"rope\", method: {name: rope}, blocks: 2, width: 64, heads: 2, kv_heads: 2, head_dim: "
        "32, feed_forward: 256, activation: gelu, gated: false, norm: rms, epsilon: 1e-05, qk_norm: false, biases: "
        "false, tied: false, rope_theta: 10000, rotary_dim: 32, pair_layout: half_split, precision: f32,\n     " TRAINED
-       "}\ntask:\n  - {name: copy, symbols: 26, shortest: 1}\nsequences: 64\nlengths: [64]\nmethods:\n  - {name: "
+       "}\ntask:\n  - {name: copy, symbols: 26, shortest: 1}\nsequences: 64\ntargets: per_length\nbaselines: "
+       "none\nlengths: [64]\nmethods:\n  - {name: "
        "trained}\nmetrics:\n  - {name: decay, distances: log, per_octave: 16}\nseeds: [0]\nbins_per_octave: 4\n"},
       {"checkpoint: {width: 64}\n" COPY, {"checkpoint.width=128"}, "width: 128, heads: 2, kv_heads: 2, head_dim: 64, "},
       {"checkpoint: {}\n" COPY, {"checkpoint.train.steps=[1, 2]"}, "train.steps=2\", "},

@@ -270,11 +270,12 @@ static const wrong bad_edits[] = {
     {"methods[1].factor=0", "--set:1:1: methods[1].factor = 0: must be from 1e-06 to 1000000000"},
     {"foo.bar=3",
      "--set:1:1: foo: a config has no key foo (it has name, description, task, checkpoint, model, lengths, methods, "
-     "sources, sequences, metrics, seeds, heads, queries, mask, tokens, precision, engine, bins_per_octave, zip, "
+     "sources, sequences, target_tokens, targets, baselines, metrics, seeds, heads, queries, mask, tokens, precision, "
+     "engine, bins_per_octave, zip, "
      "columns)"},
     {"methods[0][1]=2",
      "--set methods[0][1]=2: the path has an index where there is no list (like --set methods[1].factor=8)"},
-    {"methods[1].beta=3", "--set:1:1: methods[1].beta: pi has no key beta (ropescope list shows them)"},
+    {"methods[1]={name: yarn, foo: 3}", "--set:1:14: methods[1].foo: yarn has no key foo (ropescope list shows them)"},
     {"[0]=3", "--set [0]=3: the path has an index where there is no list (like --set methods[1].factor=8)"},
     {"methods[0.factor=2",
      "--set methods[0.factor=2: an index is a number in brackets (like --set methods[1].factor=8)"},

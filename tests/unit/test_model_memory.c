@@ -64,7 +64,7 @@ static rs_status use_trainer(rs_err *err) {
                                 .epsilon = 1e-8};
   static const rs_task_kind kind = {
       .kind = {.name = "blank"}, .form = RS_DECODER, .parts = {"all"}, .shape = task_shape};
-  const rs_task task = {&kind, NULL};
+  const rs_task task = {.kind = &kind};
   rs_trainer *trainer;
   rs_status status = rs_trainer_create(transformer, &training, &task, 1, &trainer, err);
   rs_trainer_free(trainer);

@@ -85,7 +85,7 @@ Test(model_rows, queries_and_keys__same_bytes__with_rows_or_without) {
 Test(model_rows, texts__no_window_is_read_twice) {
 #define TEXT(sequences)                                                                                                \
   "checkpoint: {name: tiny, width: 16, heads: 2, train: {steps: 3, length: 32, sequences: 2}}\nsequences: " sequences  \
-  "\ntask: {name: bytes, file: text}\nseeds: [1]\n" LENGTHS                                                            \
+  "\ntask: {name: bytes, file: text}\nseeds: [1]\ntargets: per_length\nbaselines: none\n" LENGTHS                      \
   "metrics: [loss, entropy]\nsources: {name: model, layer: 1}\n"
   static const char *const files[] = {"summary.csv"};
   char text[1001] = {0};

@@ -41,6 +41,13 @@ static float depths[SEQUENCES][ANSWERS] = {
 static double whole[SEQUENCES][ANSWERS] = {{0.5, 0, 1, 0}, {1.9, 2.5, 0.1, 0}, {0.25, 0, 0, 0}};
 static double cut[SEQUENCES][ANSWERS] = {{NAN, 9, 3.5, 9}, {4, 9, 2, 9}, {2.25, 9, 9, 9}};
 
+/* By a baseline that reads one token more of each sequence. */
+static double compared_losses[SEQUENCES][ANSWERS + 1] = {
+    {7, 0.25, NAN, 1, 9}, {7, 1.5, 1.5, 0.25, 9}, {7, 1.75, NAN, NAN, 9}};
+static int32_t compared_targets[SEQUENCES][ANSWERS + 1] = {{5, 1, NO, 2, 3}, {5, 1, 0, 2, 3}, {5, 0, NO, NO, 3}};
+static const rs_reading compared = {
+    .sequences = SEQUENCES, .answers = ANSWERS + 1, .losses = compared_losses[0], .targets = compared_targets[0]};
+
 static const rs_reading written = {.sequences = SEQUENCES,
                                    .answers = ANSWERS,
                                    .losses = losses[0],
@@ -61,7 +68,13 @@ static rs_result read_by(const char *metric, const rs_reading *reading, const rs
   for (size_t i = 0; i < found->curve_count; i++) result.curve.columns += 1 + found->curve[i].sampled;
   bound_make(&parameters, &found->kind);
   if (parameter != NULL) bound_set(&parameters, parameter, value);
-  const rs_reading_in in = {reading, &task, 20, parameters.binding.fields, whole[0], cut[0]};
+  const rs_reading_in in = {.reading = reading,
+                            .task = &task,
+                            .length = 20,
+                            .params = parameters.binding.fields,
+                            .whole = whole[0],
+                            .cut = cut[0],
+                            .baseline = &compared};
   cr_assert_eq(found->read(&in, &result, &err), RS_OK, "%s", err.message);
   const rs_curve_in size = {.length = reading->answers};
   if (found->curve_rows != NULL) cr_expect_leq(result.curve.rows, found->curve_rows(in.params, &size), "%s", metric);
@@ -245,7 +258,13 @@ Test(readings, recall_by_distance__counts_from_where_the_answer_stands) {
     place[targets_at[i].token] = (float)targets_at[i].stands / (LONG - 1);
   }
   asked[LONG + 3] = 0;
-  const rs_reading reading = {2, LONG, nats, answered, asked, which, place, {0}};
+  const rs_reading reading = {.sequences = 2,
+                              .answers = LONG,
+                              .losses = nats,
+                              .said = answered,
+                              .targets = asked,
+                              .parts = which,
+                              .depths = place};
   static const double want[] = {1, 2, 1, 1, NAN, 2, 4, 1, 0, NAN, 4, 8, 2, 0.5, 0.5, 8, 9, 1, 1, NAN};
   rs_result result = read_by("recall_by_distance", &reading, &probed, "per_octave", "1");
   expect_rows(&result, want, 4, 5);

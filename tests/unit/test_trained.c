@@ -12,7 +12,9 @@
 
 TestSuite(trained, .init = enter_folder, .fini = leave_folder);
 
-#define TASK "task: {name: dictionary, keys: 4, values: 4, keys_in_use: 2, depths: [0, 0.5]}\nsequences: 6\n"
+#define TASK                                                                                                           \
+  "task: {name: dictionary, keys: 4, values: 4, keys_in_use: 2, depths: [0, 0.5]}\nsequences: 6\n"                     \
+  "targets: per_length\nbaselines: none\n"
 #define SHAPE "width: 16, blocks: 1, heads: 2"
 #define TRAIN "train: {steps: 5, length: 16, sequences: 8, warmup: 2}"
 #define PLAIN TASK "checkpoint: {method: rope, " SHAPE ", " TRAIN "}\n"
@@ -306,6 +308,7 @@ Test(trained, undefined_cells__have_status_and_message) {
  * dim of 2 blocks, queries with keys and weights with values; a pass back takes twice a pass forward. */
 Test(trained, plan__counts_flops_of_training_and_reading) {
   rs_experiment *experiment = good("task: dictionary\nsequences: 10\nlengths: [64, 128]\nseeds: 3\n"
+                                   "targets: per_length\nbaselines: none\n"
                                    "checkpoint: {method: rope, width: 64, blocks: 2, heads: 2, train: {steps: 7}}\n"
                                    "metrics: [loss]\n");
   const double weights = 100928, dims = 64, blocks = 2;

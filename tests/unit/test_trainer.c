@@ -45,7 +45,7 @@ static void task_draw(const void *state, rs_split split, uint64_t index, size_t 
 
 static const rs_task_kind steps_of_three = {
     .kind = {.name = "steps_of_three"}, .form = RS_DECODER, .parts = {"step"}, .shape = task_shape, .draw = task_draw};
-static const rs_task task = {&steps_of_three, NULL};
+static const rs_task task = {.kind = &steps_of_three};
 
 static rs_status untrainable_shape(const void *state, size_t length, rs_example_shape *shape, rs_err *err) {
   RS_TRY(task_shape(state, length, shape, err));
@@ -183,7 +183,7 @@ static void draw_one(const void *state, rs_split split, uint64_t index, size_t l
 Test(trainer, drawn_before__random_positions_are_others) {
   static const rs_task_kind same = {
       .kind = {.name = "same"}, .form = RS_DECODER, .parts = {"step"}, .shape = task_shape, .draw = draw_one};
-  const rs_task one = {&same, NULL};
+  const rs_task one = {.kind = &same};
   double first[2], second[2];
   still_losses("random_rope", &one, 0, first);
   still_losses("random_rope", &one, SEQUENCES, second);
@@ -373,7 +373,7 @@ Test(trainer, models_that_a_task_outgrows__are_refused) {
     small_model m;
     rs_err err = {0};
     rs_context *context;
-    const rs_task other = {&patches, NULL};
+    const rs_task other = {.kind = &patches};
     bool vision = cases[i].vocabulary == 0;
     small_model_fill(&m, vision ? RS_VISION : RS_DECODER);
     m.shape.vocabulary = cases[i].vocabulary;
@@ -392,7 +392,7 @@ Test(trainer, tasks_without_training_sequences__are_refused) {
   small_model m;
   rs_err err = {0};
   rs_trainer *trainer;
-  const rs_task untrainable = {&held_out, NULL};
+  const rs_task untrainable = {.kind = &held_out};
   small_model_fill(&m, RS_DECODER);
   rs_transformer *t = small_model_create(&m, RS_F32, 1);
   cr_expect_eq(rs_trainer_create(t, &training, &untrainable, 1, &trainer, &err), RS_INPUT);

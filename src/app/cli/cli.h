@@ -271,7 +271,10 @@ char *cli_checkpoints_folder(const cli_options *options, const char *directory, 
 /* Bytes as they are shown. */
 double cli_mebibytes(double bytes);
 
-/* What runs, but was hardly meant. */
+/* Adds the baselines of a run: "window, unchanged (as rope)". */
+void cli_put_baselines(const rs_experiment *experiment, rs_text *text);
+
+/* What runs, but was hardly meant; and what a config that does not choose its targets or baselines gets. */
 void cli_warn(const cli_options *options, const rs_experiment *experiment);
 
 /* How a run or a merge into the folder ended well: what is said of it, pictures that are no longer true removed, the

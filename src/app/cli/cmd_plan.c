@@ -107,6 +107,22 @@ static void put_work(const rs_experiment *experiment, const rs_plan *plan, rs_te
   if (!trained || rs_observes(experiment)) rs_text_printf(text, "queries x keys  %.3g flop\n", plan->score_flops);
 }
 
+/* What is scored, and beside what. */
+static void put_targets(const rs_experiment *experiment, const rs_plan *plan, rs_text *text) {
+  const rs_same_targets *same = &experiment->targets;
+  if (experiment->checkpoints == NULL) return;
+  rs_text_puts(text, "targets         ");
+  if (same->longest > 0)
+    rs_text_printf(text, "%zu blocks of %zu tokens, the last %zu tokens of each\n", plan->blocks, same->longest,
+                   same->tokens);
+  else
+    rs_text_printf(text, "of each length its own%s%s\n", experiment->own_targets != NULL ? ": " : "",
+                   experiment->own_targets != NULL ? experiment->own_targets : "");
+  rs_text_puts(text, "baselines       ");
+  cli_put_baselines(experiment, text);
+  rs_text_puts(text, "\n");
+}
+
 static rs_status put_plan(const rs_experiment *experiment, const char *directory, const char *checkpoints,
                           rs_sweep_shard shard, rs_text *text, rs_err *err) {
   rs_plan plan;
@@ -116,6 +132,7 @@ static rs_status put_plan(const rs_experiment *experiment, const char *directory
   rs_text_line(text, "name            %s", experiment->name);
   put_axes(experiment, &plan, text);
   rs_text_printf(text, "summary.csv     %zu rows of %zu columns\n", plan.cells, plan.summary_columns);
+  put_targets(experiment, &plan, text);
   rs_text_printf(text, "curves          at most %.0f rows\n", plan.curve_rows);
   put_work(experiment, &plan, text);
   put_memory(plan.peak_bytes, text);

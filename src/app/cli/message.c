@@ -147,8 +147,36 @@ double cli_mebibytes(double bytes) {
   return ceil(bytes / 1048576);
 }
 
+void cli_put_baselines(const rs_experiment *experiment, rs_text *text) {
+  bool any = false;
+  for (size_t i = 0; i < RS_BASELINES; i++) {
+    size_t method = rs_experiment_baseline(experiment, (rs_baseline)i);
+    if (method == RS_NO_COUNT) continue;
+    const rs_variant *variant = &experiment->methods.items[method];
+    rs_text_printf(text, "%s%s", any ? ", " : "", rs_baseline_words[i]);
+    if (!variant->added) rs_text_printf(text, " (as %s)", variant->label);
+    any = true;
+  }
+  if (!any) rs_text_puts(text, "none");
+}
+
+/* Old configs had sequences of each length, and no baselines. */
+static void note_targets(const cli_options *options, const rs_experiment *experiment) {
+  const rs_same_targets *same = &experiment->targets;
+  bool chosen = experiment->targets_chosen && experiment->baselines_chosen;
+  rs_text baselines = {0};
+  if (same->longest == 0 || chosen) return;
+  cli_put_baselines(experiment, &baselines);
+  cli_note(options,
+           "every length scores the last %zu tokens of sequences of %zu, beside the baselines %s (targets: per_length "
+           "and baselines: none restore what each length had before)",
+           same->tokens, same->longest, rs_text_string(&baselines));
+  rs_text_clear(&baselines);
+}
+
 void cli_warn(const cli_options *options, const rs_experiment *experiment) {
   rs_text lines = {0};
+  note_targets(options, experiment);
   if (rs_experiment_warnings(experiment, &lines, NULL) == RS_OK)
     for (const char *line = rs_text_string(&lines), *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
       cli_note(options, "warning: %.*s", (int)(end - line), line);

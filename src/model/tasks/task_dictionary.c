@@ -294,6 +294,7 @@ const rs_task_kind rs_task_dictionary = {
     .probes = 1u << NEEDLE,
     .recalled = 1u << REPEAT | 1u << NEEDLE,
     .seeks = true,
+    .crop = RS_CROP_BEHIND_FIRST,
     .state_size = sizeof(state),
     .prepare = prepare,
     .shape = shape,

@@ -130,8 +130,9 @@ static rs_status shape(const void *memory, size_t length, rs_example_shape *shap
   const state *s = memory;
   size_t least = s->trained > 0 && s->trained < s->held_out ? s->trained : s->held_out;
   if (length < 1 || length >= least)
-    return rs_fail(err, RS_DOMAIN, "%zu tokens and the one behind them: the text has %zu to train on and %zu held out",
-                   length, s->trained, s->held_out);
+    return rs_fail(err, RS_DOMAIN,
+                   "%zu tokens and the one behind them: the text has %zu to train on and %zu held out, %zu would do",
+                   length, s->trained, s->held_out, length + 1);
   *shape = (rs_example_shape){.length = length,
                               .vocabulary = s->vocabulary,
                               .file = s->file,
@@ -211,7 +212,8 @@ static const rs_param tokens_specs[] = {
 };
 
 #define MEMBERS                                                                                                        \
-  .form = RS_DECODER, .state_size = sizeof(state), .release = release, .shape = shape, .draw = draw, .chance = chance
+  .form = RS_DECODER, .crop = RS_CROP_START, .state_size = sizeof(state), .release = release, .shape = shape,          \
+  .draw = draw, .chance = chance
 
 const rs_task_kind rs_task_bytes = {
     .kind = {.name = "bytes",
