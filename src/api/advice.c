@@ -59,7 +59,7 @@ static rs_status check_file(const char *name, uint32_t engines, ropescope_findin
   size_t length = 0;
   if (name == NULL) return rs_fail(err, RS_INPUT, "neither a text nor a file is named");
   char *path = rs_api_config_path(name, err);
-  rs_status status = path != NULL ? rs_file_read(path, RS_LARGEST_FILE, &data, &length, err) : RS_MEMORY;
+  rs_status status = path != NULL ? rs_hf_config_load(path, &data, &length, err) : RS_MEMORY;
   if (status == RS_OK) status = check_text(data, length, path, engines, findings, err);
   free(data);
   free(path);
@@ -234,7 +234,7 @@ static rs_status read_model(const ropescope_recipe_source *source, rs_convertibl
     return rs_convertible_read(source->text, strlen(source->text), source->file != NULL ? source->file : "config.json",
                                model, err);
   path = rs_api_config_path(source->file, err);
-  rs_status status = path != NULL ? rs_file_read(path, RS_LARGEST_FILE, &data, &length, err) : RS_MEMORY;
+  rs_status status = path != NULL ? rs_hf_config_load(path, &data, &length, err) : RS_MEMORY;
   if (status == RS_OK) status = rs_convertible_read(data, length, path, model, err);
   free(data);
   free(path);

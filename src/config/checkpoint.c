@@ -123,18 +123,21 @@ static bool holds(const char *folder, const char *file) {
   return access(path, R_OK) == 0;
 }
 
-/* The folder by the path with which any later run finds it; NULL, and reported, where it holds no checkpoint. */
+/* The folder, or GGUF file, by the path with which any later run finds it; NULL, and reported, where it is no
+ * checkpoint. */
 static char *find_folder(const rs_entry *e, const rs_node *node) {
   rs_problems *problems = e->config->problems;
   const char *word = rs_read_word(problems, node);
   char *beside = word != NULL ? rs_beside(node, word) : NULL, *folder = beside != NULL ? realpath(beside, NULL) : NULL;
+  bool gguf = folder != NULL && rs_hf_is_gguf(folder);
   if (word != NULL && (beside == NULL || (folder == NULL && errno == ENOMEM)))
     rs_problem_memory(problems);
   else if (word != NULL && folder == NULL)
     rs_problem(problems, node, "cannot be found: %s", strerror(errno));
-  else if (folder != NULL && !holds(folder, "config.json"))
-    rs_problem(problems, node, "is no folder of a checkpoint: it has no config.json");
-  else if (folder != NULL && !holds(folder, "model.safetensors") && !holds(folder, "model.safetensors.index.json"))
+  else if (folder != NULL && !gguf && !holds(folder, "config.json"))
+    rs_problem(problems, node, "is no folder of a checkpoint: it has no config.json, and it is no GGUF file");
+  else if (folder != NULL && !gguf && !holds(folder, "model.safetensors") &&
+           !holds(folder, "model.safetensors.index.json"))
     rs_problem(problems, node, "is no folder of a checkpoint: it has no model.safetensors");
   free(beside);
   if (!rs_entry_failed(e)) return folder;
@@ -149,7 +152,7 @@ static void refuse_shape(const rs_entry *e) {
     bool kept = false;
     for (size_t k = 0; k < RS_COUNT(known); k++) kept |= strcmp(child->key, known[k]) == 0;
     if (!kept)
-      rs_problem(e->config->problems, child, "stands beside a folder, whose config.json says what the model is");
+      rs_problem(e->config->problems, child, "stands beside a folder (or GGUF file), which says what the model is");
   }
 }
 

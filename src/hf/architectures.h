@@ -31,6 +31,7 @@ typedef enum rs_hf_rows {
   RS_ROWS_QUARTERS,       /* for each quarter of the heads: their queries, their values, their keys */
   RS_ROWS_HEADS,          /* those of each head are a tensor, whose number stands in the place of # */
   RS_ROWS_ONES,           /* no file has them: they are ones */
+  RS_ROWS_PAIRS,          /* they are all, but pairs of a head stand side by side, not half a head apart */
   RS_ROWS_CURVE,          /* what xIELU has learned: numbers that are tensors of their own */
 } rs_hf_rows;
 
@@ -251,6 +252,7 @@ typedef struct rs_hf_row_map {
   size_t all;   /* rows of theirs */
   size_t start; /* numbers of theirs before them */
   size_t first, run, step;
+  bool paired; /* runs are halves of heads, whose rows alternate there */
 } rs_hf_row_map;
 
 rs_hf_row_map rs_hf_rows_of(const rs_hf_loader *l, const rs_tensor *tensor, const rs_hf_source *s);

@@ -1,5 +1,5 @@
 /* Hugging Face's config.json as a shape: the row of its architecture, with the sizes and flags of the file. */
-#include "architectures.h"
+#include "gguf.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,6 +51,7 @@ static rs_norm read_norm(rs_hf_file *file) {
                                          "layer_norm_epsilon", "norm_epsilon", NULL};
   rs_norm norm = file->row->norm;
   norm.epsilon = rs_hf_real(file, epsilons, 0, norm.epsilon);
+  if (file->out->gguf != NULL) norm.around_one = false; /* convert_hf_to_gguf.py has added the one */
   if (file->row->norm_bias.key != NULL) norm.bias = rs_hf_says(file, file->row->norm_bias);
   return norm;
 }
@@ -414,10 +415,19 @@ static rs_status read_tree(const rs_node *root, rs_hf_checkpoint *out, rs_err *e
 }
 
 rs_status rs_hf_checkpoint_read(const char *folder, rs_hf_checkpoint *checkpoint, rs_err *err) {
-  rs_tree *tree;
+  rs_tree *tree = NULL;
+  bool gguf = rs_hf_is_gguf(folder);
+  char *text = NULL, *path = gguf ? rs_strdup(folder, err) : rs_path_join(folder, "config.json", err);
+  size_t length;
   *checkpoint = (rs_hf_checkpoint){0};
-  RS_TRY(rs_json_load(folder, "config.json", RS_LARGEST_FILE, &tree, err));
-  rs_status status = read_tree(&tree->root, checkpoint, err);
+  rs_status status = path != NULL ? rs_hf_config_load(path, &text, &length, err) : RS_MEMORY;
+  if (status == RS_OK) status = rs_hf_tree(text, length, path, &tree, err);
+  free(text);
+  free(path);
+  RS_TRY(status);
+  const rs_node *architecture = rs_node_get(rs_node_get(&tree->root, RS_GGUF_MARK), "architecture");
+  if (gguf) checkpoint->gguf = rs_gguf_row_of(rs_hf_word(architecture));
+  status = read_tree(&tree->root, checkpoint, err);
   if (status != RS_OK) rs_hf_checkpoint_clear(checkpoint);
   rs_tree_free(tree);
   return status;

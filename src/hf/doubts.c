@@ -110,9 +110,17 @@ static bool embeds(const rs_profile *profile) {
   return method != NULL && method->embed != NULL && method->freq == NULL;
 }
 
-static rs_status write_doubt(const char *type, bool known, const rs_text *keys, rs_profile *profile, rs_err *err) {
+/* What was guessed of a GGUF file on the way to such a tree. */
+static const char *notes_of(const rs_node *top) {
+  return rs_hf_word(rs_node_get(rs_node_get(top, RS_GGUF_MARK), "notes"));
+}
+
+static rs_status write_doubt(const char *type, bool known, const char *notes, const rs_text *keys, rs_profile *profile,
+                             rs_err *err) {
   rs_text text = {0};
-  if (known)
+  if (*notes != '\0')
+    rs_text_puts(&text, notes);
+  else if (known)
     rs_text_printf(&text, "class %s adds embeddings of positions and turns nothing", type);
   else if (*type != '\0')
     rs_text_printf(&text, "class %s is unknown here and is read as a Llama", type);
@@ -130,14 +138,16 @@ static rs_status write_doubt(const char *type, bool known, const rs_text *keys, 
 rs_status rs_hf_doubt(rs_node *top, rs_profile *profile, rs_err *err) {
   const char *type = rs_hf_model_type(top);
   bool known = rs_hf_knows(type);
+  const char *notes = notes_of(top);
   rs_text keys = {0};
+  if (*notes != '\0') return write_doubt(type, known, notes, &keys, profile, err);
   if (known && !embeds(profile)) return RS_OK;
   rs_status status = find_unread(top, profile,
                                  known ? RS_KEYS("theta", "rope", "rotary")
                                        : RS_KEYS("theta", "rope", "rotary", "window", "index", "yarn", "scal"),
                                  !known, &keys, err);
   bool unknown = !known && *type != '\0';
-  if (status == RS_OK && (unknown || keys.length > 0)) status = write_doubt(type, known, &keys, profile, err);
+  if (status == RS_OK && (unknown || keys.length > 0)) status = write_doubt(type, known, notes, &keys, profile, err);
   rs_text_clear(&keys);
   return status;
 }

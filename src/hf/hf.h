@@ -35,6 +35,18 @@ typedef struct rs_profile {
                   read: sliding_window"; NULL: nothing. Owned */
 } rs_profile;
 
+/* Whether what is there is a GGUF file, or is called one: by its first bytes, or by its name. */
+bool rs_hf_is_gguf(const char *path) RS_NONNULL(1);
+
+/* Whatever says a model's config, as the text of a config.json (length, and a NUL behind): the file's own, or of a GGUF
+ * file what its metadata and tensors come to, which rs_hf_tree knows by its first key. RS_INPUT with the keys that are
+ * wrong or missing, a line each, RS_UNSUPPORTED for an architecture that is not read, RS_IO; free(*text). */
+rs_status rs_hf_config_load(const char *file, char **text, size_t *length, rs_err *err) RS_NONNULL(1, 2, 3);
+
+/* Such a text as a tree: rs_json_read. Nodes of what was a GGUF file have no line, as it has none. */
+rs_status rs_hf_tree(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err)
+    RS_NONNULL(1, 3, 4);
+
 /* The layers of a Hugging Face config.json: by its lists, by its patterns, else as its class in transformers has them.
  * RS_INPUT with each key that is wrong, a line each; or where no layer has attention. Cleared on failure. */
 rs_status rs_profile_load(const char *file, rs_profile *profile, rs_err *err) RS_NONNULL(1, 2);
@@ -158,24 +170,26 @@ typedef struct rs_hf_checkpoint {
   rs_model geometry;
   rs_recipe *recipes; /* (recipe_count,) resolved; blocks name theirs */
   size_t recipe_count;
-  rs_token_layout tokens;      /* of what it was trained on; text: no runs */
-  size_t layer_groups;         /* of layers side by side that share weights; 0: each has its own */
-  size_t channels, patch_side; /* of images: numbers of a pixel, pixels of a patch's side; 0 */
+  rs_token_layout tokens;         /* of what it was trained on; text: no runs */
+  size_t layer_groups;            /* of layers side by side that share weights; 0: each has its own */
+  size_t channels, patch_side;    /* of images: numbers of a pixel, pixels of a patch's side; 0 */
+  const struct rs_gguf_row *gguf; /* it is a GGUF file of this architecture; NULL: a folder */
   double added_scale; /* multiplies what attention and feed-forward add (Granite): weights that are read get it */
 } rs_hf_checkpoint;
 
-/* Reads config.json of a folder, as transformers 4 or 5 writes it. RS_INPUT with each key that is wrong or missing, a
- * line each; RS_UNSUPPORTED for an architecture, or a flag of one, that is not computed here. Cleared on failure. */
+/* Reads config.json of a folder, as transformers 4 or 5 writes it, or the metadata of a GGUF file. RS_INPUT with each
+ * key that is wrong or missing, a line each; RS_UNSUPPORTED for an architecture, or a flag of one, that is not computed
+ * here. Cleared on failure. */
 rs_status rs_hf_checkpoint_read(const char *folder, rs_hf_checkpoint *checkpoint, rs_err *err) RS_NONNULL(1, 2);
 void rs_hf_checkpoint_clear(rs_hf_checkpoint *checkpoint) RS_NONNULL(1);
 
-/* Where a folder's weights are: model.safetensors, or else model.safetensors.index.json; free(*path). RS_IO where it
- * has neither. */
+/* Where a folder's weights are: model.safetensors, or else model.safetensors.index.json; a GGUF file itself;
+ * free(*path). RS_IO where it has neither. */
 rs_status rs_hf_weights_find(const char *folder, char **path, rs_err *err) RS_NONNULL(1, 2);
 
-/* The model with the folder's weights, model.safetensors or the shards of model.safetensors.index.json, that computes
- * in numbers of `format`. Matrices stay in their files, or, as training needs them, are `copied`. RS_INPUT with the
- * name of a tensor that is missing, of another shape, not finite, or of no use. */
+/* The model with the folder's weights, model.safetensors or the shards of model.safetensors.index.json, or those of a
+ * GGUF file, that computes in numbers of `format`. Matrices stay in their files, or, as training needs them, are
+ * `copied`. RS_INPUT with the name of a tensor that is missing, of another shape, not finite, or of no use. */
 rs_status rs_hf_checkpoint_load(const rs_hf_checkpoint *checkpoint, const char *folder, rs_format format, bool copied,
                                 rs_transformer **transformer, rs_err *err) RS_NONNULL(1, 2, 5);
 

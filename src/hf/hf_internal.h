@@ -53,6 +53,13 @@ void rs_hf_layers_read(const rs_node *top, const rs_hf_layers *layers, rs_layer_
  * profile. The tree is as before afterwards. */
 rs_status rs_hf_doubt(rs_node *top, rs_profile *profile, rs_err *err);
 
+/* The key under which a config that was made of a GGUF file says so: its architecture, and notes on what was guessed.
+ */
+#define RS_GGUF_MARK "_gguf"
+
+/* Adds the config.json that says what a GGUF file does. */
+rs_status rs_gguf_config(const char *file, rs_text *text, rs_err *err);
+
 /* ---- families -------------------------------------------------------------------------------------------------- */
 
 /* What families of Hugging Face models leave unsaid in config.json. */

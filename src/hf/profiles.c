@@ -4,8 +4,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
+
+bool rs_hf_is_gguf(const char *path) {
+  struct stat info;
+  const char *end = strrchr(path, '.');
+  if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  return rs_gguf_is(path) || (end != NULL && strcmp(end, ".gguf") == 0);
+}
+
+rs_status rs_hf_config_load(const char *file, char **text, size_t *length, rs_err *err) {
+  rs_text made = {0};
+  *text = NULL;
+  if (!rs_hf_is_gguf(file)) return rs_file_read(file, RS_LARGEST_FILE, text, length, err);
+  rs_status status = rs_gguf_config(file, &made, err);
+  if (status == RS_OK && (*text = rs_strdup(rs_text_string(&made), err)) == NULL) status = RS_MEMORY;
+  *length = made.length;
+  rs_text_clear(&made);
+  return status;
+}
+
+static void forget_lines(rs_node *node) {
+  node->line = node->column = node->key_line = node->key_column = 0;
+  for (size_t i = 0; i < node->count; i++) forget_lines(&node->items[i]);
+}
+
+rs_status rs_hf_tree(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err) {
+  RS_TRY(rs_json_read(text, length, name, tree, err));
+  if (rs_node_get(&(*tree)->root, RS_GGUF_MARK) != NULL) forget_lines(&(*tree)->root);
+  return RS_OK;
+}
 
 /* Takes the tree over. */
 static rs_status read_tree(rs_tree *tree, bool doubts, rs_profile *profile, rs_err *err) {
@@ -20,7 +50,7 @@ static rs_status read_text(const char *text, size_t length, const char *name, bo
                            rs_err *err) {
   rs_tree *tree;
   *profile = (rs_profile){0};
-  RS_TRY(rs_json_read(text, length, name, &tree, err));
+  RS_TRY(rs_hf_tree(text, length, name, &tree, err));
   return read_tree(tree, doubts, profile, err);
 }
 
@@ -29,10 +59,13 @@ rs_status rs_profile_read(const char *text, size_t length, const char *name, rs_
 }
 
 rs_status rs_profile_load(const char *file, rs_profile *profile, rs_err *err) {
-  rs_tree *tree;
+  char *text;
+  size_t length;
   *profile = (rs_profile){0};
-  RS_TRY(rs_json_load("", file, RS_LARGEST_FILE, &tree, err));
-  return read_tree(tree, true, profile, err);
+  RS_TRY(rs_hf_config_load(file, &text, &length, err));
+  rs_status status = rs_profile_read(text, length, file, profile, err);
+  free(text);
+  return status;
 }
 
 /* ---- patterns ---------------------------------------------------------------------------------------------------- */

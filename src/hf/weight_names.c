@@ -1,5 +1,5 @@
 /* What a file calls each of our weights. */
-#include "architectures.h"
+#include "gguf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +73,7 @@ static void find_recipe(const rs_hf_checkpoint *checkpoint, size_t recipe, rs_hf
 rs_hf_source rs_hf_source_of(const rs_hf_loader *l, const rs_tensor *tensor) {
   static const char ours[] = "model.", layers[] = "layers.", positions[] = "positions.", encoder[] = "encoder.";
   const rs_architecture *row = l->checkpoint->architecture;
+  const rs_gguf_row *gguf = l->checkpoint->gguf;
   const char *name = tensor->name, *prefix = "";
   size_t groups = l->checkpoint->layer_groups;
   rs_hf_source s = {.block = -1};
@@ -86,7 +87,7 @@ rs_hf_source rs_hf_source_of(const rs_hf_loader *l, const rs_tensor *tensor) {
     name += strlen(encoder);
   }
   if (strncmp(name, layers, strlen(layers)) == 0) {
-    const char *theirs = s.encoder ? row->encoder_layers : row->layers;
+    const char *theirs = gguf != NULL ? "blk" : s.encoder ? row->encoder_layers : row->layers;
     char *end;
     s.block = strtol(name + strlen(layers), &end, 10);
     name = end + 1;
@@ -98,7 +99,11 @@ rs_hf_source rs_hf_source_of(const rs_hf_loader *l, const rs_tensor *tensor) {
     find_recipe(l->checkpoint, tensor->recipe, &s);
     name = strchr(name + strlen(positions), '.') + 1;
   }
-  find_name(l, s.encoder ? row->encoder_names : row->names, prefix, middle, name, tensor, &s);
+  find_name(l,
+            gguf != NULL ? gguf->names
+            : s.encoder  ? row->encoder_names
+                         : row->names,
+            prefix, middle, name, tensor, &s);
   return s;
 }
 
@@ -112,6 +117,7 @@ static bool fits(const rs_hf_loader *l, const char *prefix) {
 const char *rs_hf_prefix_of(const rs_hf_loader *l) {
   static const char *const usual[RS_HF_PREFIXES] = {"model.", ""};
   const rs_architecture *row = l->checkpoint->architecture;
+  if (l->checkpoint->gguf != NULL) return "";
   const char *const *prefixes = row->prefixes[0] != NULL ? row->prefixes : usual;
   for (size_t i = 0; i < RS_HF_PREFIXES && prefixes[i] != NULL; i++)
     if (fits(l, prefixes[i])) return prefixes[i];
@@ -136,18 +142,18 @@ static rs_hf_row_map stacked_rows(const rs_block *block, const rs_tensor *tensor
   size_t rows = tensor->vector ? tensor->columns : tensor->rows;
   if (rs_hf_is_part(tensor->name, ".mlp.")) {
     size_t first = rs_hf_is_part(tensor->name, ".up_proj") ? rows : 0;
-    return (rs_hf_row_map){2 * rows, 0, first, rows, 0};
+    return (rs_hf_row_map){2 * rows, 0, first, rows, 0, false};
   }
   size_t first = rs_hf_is_part(tensor->name, ".k_proj")   ? queries
                  : rs_hf_is_part(tensor->name, ".v_proj") ? queries + keys
                                                           : 0;
-  return (rs_hf_row_map){queries + 2 * keys, 0, first, rows, 0};
+  return (rs_hf_row_map){queries + 2 * keys, 0, first, rows, 0, false};
 }
 
 static rs_hf_row_map grouped_rows(const rs_block *block, const rs_tensor *tensor) {
   const rs_head_shape *heads = &block->attention;
   size_t readers = heads->heads / heads->kv_heads, dims = heads->head_dim, step = (readers + 2) * dims;
-  rs_hf_row_map map = {heads->kv_heads * step, 0, 0, readers * dims, step};
+  rs_hf_row_map map = {heads->kv_heads * step, 0, 0, readers * dims, step, false};
   if (rs_hf_is_part(tensor->name, ".q_proj")) return map;
   map.run = dims;
   map.first = rs_hf_is_part(tensor->name, ".k_proj") ? readers * dims : (readers + 1) * dims;
@@ -157,7 +163,7 @@ static rs_hf_row_map grouped_rows(const rs_block *block, const rs_tensor *tensor
 static rs_hf_row_map quartered_rows(const rs_block *block, const rs_tensor *tensor) {
   size_t all = block->attention.heads * block->attention.head_dim, quarter = all / 4;
   size_t part = rs_hf_is_part(tensor->name, ".q_proj") ? 0 : rs_hf_is_part(tensor->name, ".v_proj") ? 1 : 2;
-  return (rs_hf_row_map){3 * all, 0, part * quarter, quarter, 3 * quarter};
+  return (rs_hf_row_map){3 * all, 0, part * quarter, quarter, 3 * quarter, false};
 }
 
 /* Gates, then ups, or both alternating; or each in a tensor of its own. */
@@ -165,7 +171,8 @@ static rs_hf_row_map expert_rows(const rs_tensor *tensor, const rs_hf_source *s,
   bool below = s->renamed->rows == RS_ROWS_EXPERTS_BELOW;
   bool single = below || rs_hf_is_part(tensor->name, ".down_proj"), mixed = s->renamed->rows == RS_ROWS_EXPERTS_MIXED;
   size_t second = !below && rs_hf_is_part(tensor->name, ".up_proj") ? 1 : 0;
-  rs_hf_row_map map = {single ? rows : 2 * rows, 0, mixed ? second : second * rows, single || !mixed ? rows : 1, 2};
+  rs_hf_row_map map = {single ? rows : 2 * rows,    0, mixed ? second : second * rows,
+                       single || !mixed ? rows : 1, 2, false};
   map.start = (size_t)s->number * map.all * (tensor->vector ? 1 : tensor->columns);
   return map;
 }
@@ -180,16 +187,18 @@ rs_hf_row_map rs_hf_rows_of(const rs_hf_loader *l, const rs_tensor *tensor, cons
   size_t rows = tensor->vector ? tensor->columns : tensor->rows;
   rs_hf_rows kind = s->renamed != NULL ? s->renamed->rows : RS_ROWS_OWN;
   size_t before = rows_before(l->checkpoint);
-  if (tensor->init == RS_INIT_LEARNED) return (rs_hf_row_map){rows + before, 0, before, rows, 0};
+  if (tensor->init == RS_INIT_LEARNED) return (rs_hf_row_map){rows + before, 0, before, rows, 0, false};
   if (kind == RS_ROWS_PADDING)
-    return (rs_hf_row_map){l->checkpoint->geometry.train_length + before, 0, before - 1, 1, 0};
-  if (kind == RS_ROWS_OWN || kind == RS_ROWS_FOLDED || s->block < 0) return (rs_hf_row_map){rows, 0, 0, rows, 0};
+    return (rs_hf_row_map){l->checkpoint->geometry.train_length + before, 0, before - 1, 1, 0, false};
+  if (kind == RS_ROWS_OWN || kind == RS_ROWS_FOLDED || s->block < 0) return (rs_hf_row_map){rows, 0, 0, rows, 0, false};
   if (rs_hf_of_experts(kind)) return expert_rows(tensor, s, rows);
   const rs_block *block = &l->checkpoint->shape.decoder.blocks[s->block];
+  if (kind == RS_ROWS_PAIRS) return (rs_hf_row_map){.all = rows, .run = block->attention.head_dim / 2, .paired = true};
   if (kind == RS_ROWS_QUARTERS) return quartered_rows(block, tensor);
   return kind == RS_ROWS_PARTS ? stacked_rows(block, tensor) : grouped_rows(block, tensor);
 }
 
 size_t rs_hf_their_row(const rs_hf_row_map *map, size_t index) {
-  return map->first + index / map->run * map->step + index % map->run;
+  size_t run = index / map->run, place = index % map->run;
+  return map->first + (map->paired ? run / 2 * 2 * map->run + run % 2 + 2 * place : run * map->step + place);
 }

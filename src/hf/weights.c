@@ -1,5 +1,5 @@
 /* The weights of a checkpoint in Hugging Face's layout: the numbers, or where they stay in its files. */
-#include "architectures.h"
+#include "gguf.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,8 +19,9 @@ static rs_status read_run(const rs_hf_loader *l, const rs_stored_tensor *stored,
 static rs_status read_rows(const rs_hf_loader *l, const rs_stored_tensor *stored, const rs_tensor *tensor,
                            const rs_hf_row_map *map, rs_err *err) {
   size_t rows = tensor->vector ? tensor->columns : tensor->rows, columns = tensor->vector ? 1 : tensor->columns;
-  for (size_t row = 0; row < rows; row += map->run)
-    RS_TRY(read_run(l, stored, map->start + rs_hf_their_row(map, row) * columns, map->run * columns,
+  size_t run = map->paired ? 1 : map->run;
+  for (size_t row = 0; row < rows; row += run)
+    RS_TRY(read_run(l, stored, map->start + rs_hf_their_row(map, row) * columns, run * columns,
                     tensor->offset + row * columns, err));
   return RS_OK;
 }
@@ -47,9 +48,12 @@ static void map_matrix(const rs_hf_loader *l, const rs_stored_tensor *stored, co
   static const rs_format formats[RS_DTYPES] = {
       [RS_DTYPE_F64] = RS_F64, [RS_DTYPE_F32] = RS_F32, [RS_DTYPE_BF16] = RS_BF16, [RS_DTYPE_F16] = RS_F16};
   rs_format format = formats[stored->dtype];
+  bool blocks = rs_dtype_block(stored->dtype).numbers > 1;
   l->transformer->matrices[tensor - l->transformer->tensors] =
-      (rs_mapped_matrix){.numbers = stored->data + map->start * rs_format_bytes(format),
+      (rs_mapped_matrix){.numbers = blocks ? NULL : stored->data + map->start * rs_format_bytes(format),
                          .format = format,
+                         .blocks = blocks ? stored : NULL,
+                         .paired = map->paired,
                          .first = map->first,
                          .run = map->run,
                          .group_step = map->step,
@@ -133,7 +137,8 @@ static rs_status read_tensor(const rs_hf_loader *l, const rs_tensor *tensor, rs_
                    "%s: tensor \"%s\": has q, v, k of each quarter of %zu heads: must be a multiple of 4",
                    l->file->path, s.name, l->checkpoint->geometry.heads);
   rs_hf_row_map map = rs_hf_rows_of(l, tensor, &s);
-  bool turned = l->checkpoint->architecture->turned && s.block >= 0 && !tensor->vector;
+  bool gguf = l->checkpoint->gguf != NULL;
+  bool turned = l->checkpoint->architecture->turned && !gguf && s.block >= 0 && !tensor->vector;
   bool expert = s.renamed != NULL && rs_hf_of_experts(s.renamed->rows);
   bool below = expert && kind == RS_ROWS_EXPERTS_BELOW;
   if (expert) turned = kind != RS_ROWS_EXPERTS && !tensor->vector;
@@ -184,9 +189,10 @@ static rs_status scale_part(const rs_hf_loader *l, const rs_tensor *tensor, rs_e
 
 /* Tensors of no use to the logits: an output that is the embeddings' all the same, and what the architecture names. */
 static bool is_ignored(const rs_hf_loader *l, const char *name) {
-  const char *const *ignored = l->checkpoint->architecture->ignored;
-  const char *const *lists[] = {rs_ignored_buffers, ignored};
-  if (l->checkpoint->shape.tied && strstr(name, "lm_head.weight") != NULL) return true;
+  const rs_gguf_row *gguf = l->checkpoint->gguf;
+  const char *const *ignored = gguf != NULL ? gguf->ignored : l->checkpoint->architecture->ignored;
+  const char *const *lists[] = {gguf != NULL ? NULL : rs_ignored_buffers, ignored};
+  if (gguf == NULL && l->checkpoint->shape.tied && strstr(name, "lm_head.weight") != NULL) return true;
   for (size_t i = 0; i < RS_COUNT(lists); i++)
     for (const char *const *part = lists[i]; part != NULL && *part != NULL; part++)
       if (strstr(name, *part) != NULL) return true;
@@ -225,16 +231,26 @@ static rs_status refuse_unused(const rs_hf_loader *l, rs_err *err) {
   for (size_t i = 0; i < l->file->count; i++) {
     const rs_stored_tensor *tensor = &l->file->tensors[i];
     if (!l->used[i] && !is_ignored(l, tensor->name) && !is_beyond(l, tensor->name))
-      return rs_fail(err, RS_INPUT, "%s: tensor \"%s\": a %s as config.json has it does not read it", tensor->file,
-                     tensor->name, l->checkpoint->architecture->entry.model_type);
+      return rs_fail(err, RS_INPUT, "%s: tensor \"%s\": a %s as %s has it does not read it", tensor->file, tensor->name,
+                     l->checkpoint->architecture->entry.model_type,
+                     l->checkpoint->gguf != NULL ? "the metadata" : "config.json");
   }
+  return RS_OK;
+}
+
+static rs_status map_weights(const rs_hf_checkpoint *checkpoint, const char *path, rs_safetensors **file, rs_err *err) {
+  rs_gguf *gguf;
+  if (checkpoint->gguf == NULL) return rs_safetensors_map(path, file, err);
+  RS_TRY(rs_gguf_open(path, &gguf, err));
+  *file = rs_gguf_detach(gguf);
+  rs_gguf_close(gguf);
   return RS_OK;
 }
 
 static rs_status read_weights(const rs_hf_checkpoint *checkpoint, const char *path, rs_transformer *transformer,
                               rs_err *err) {
   rs_safetensors *file;
-  RS_TRY(rs_safetensors_map(path, &file, err));
+  RS_TRY(map_weights(checkpoint, path, &file, err));
   rs_hf_loader l = {.checkpoint = checkpoint, .file = file, .transformer = transformer};
   l.used = rs_alloc(file->count, sizeof *l.used, err);
   rs_status status = l.used != NULL ? RS_OK : RS_MEMORY;
@@ -256,6 +272,7 @@ static rs_status read_weights(const rs_hf_checkpoint *checkpoint, const char *pa
 
 rs_status rs_hf_weights_find(const char *folder, char **path, rs_err *err) {
   static const char *const names[] = {"model.safetensors", "model.safetensors.index.json"};
+  if (rs_hf_is_gguf(folder)) return (*path = rs_strdup(folder, err)) != NULL ? RS_OK : RS_MEMORY;
   for (size_t i = 0; i < RS_COUNT(names); i++) {
     *path = rs_path_join(folder, names[i], err);
     if (*path == NULL) return RS_MEMORY;

@@ -118,8 +118,12 @@ rs_stored_shape rs_tensor_shape(const rs_tensor *tensor);
 /* Number `index` of a tensor of the transformer's. */
 double rs_tensor_value(const rs_transformer *transformer, const rs_tensor *tensor, size_t index);
 
-/* Rows [row, row + wanted) of a mapped matrix as outputs of a product, or as many of them as stand in one order. */
+/* Rows [row, row + wanted) of a mapped matrix without blocks as outputs of a product, or as many of them as stand in
+ * one order. */
 size_t rs_mapped_rows(const rs_mapped_matrix *matrix, size_t row, size_t wanted, rs_stored_matrix *rows);
+
+/* Numbers [first, first + count) of a row of one with blocks. */
+void rs_mapped_blocks(const rs_mapped_matrix *matrix, size_t row, size_t first, size_t count, float *numbers);
 
 /* ---- weights --------------------------------------------------------------------------------------------------- */
 

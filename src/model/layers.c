@@ -46,13 +46,37 @@ static rs_product product_of(const share *s, size_t output, size_t count) {
                       .add = s->add || s->place->bias != RS_NOWHERE};
 }
 
+/* Outputs of rows that are blocks of numbers, as many as are one thread's. They are widened in sections as long as the
+ * product sums them in, so that sums are those of the same numbers in floats. */
+static void multiply_blocks(const share *s, const rs_mapped_matrix *matrix, size_t output, size_t row, size_t count) {
+  enum { SECTION = 256 };
+  float numbers[OUTPUTS * SECTION];
+  for (size_t k = 0; k < s->place->inputs; k += SECTION) {
+    size_t depth = smaller(SECTION, s->place->inputs - k);
+    for (size_t i = 0; i < count; i++) rs_mapped_blocks(matrix, row + i, k, depth, numbers + i * depth);
+    const rs_stored_matrix stored = {numbers, RS_F32, 1, depth};
+    rs_product product = product_of(s, output, count);
+    product.a = s->x.data + k;
+    product.depth = depth;
+    product.add |= k > 0;
+    product.b_stored = &stored;
+    rs_real_kernel()->product(&product);
+  }
+}
+
 /* Outputs that the tensor, whose first is output `start`, gives: in runs of rows that stand side by side. */
 static void multiply_mapped(const share *s, size_t tensor, size_t start) {
   const rs_transformer *t = s->context->transformer;
+  const rs_mapped_matrix *matrix = &t->matrices[tensor];
   size_t end = smaller(s->end, start + t->tensors[tensor].rows), count;
+  if (matrix->blocks != NULL) {
+    size_t first = s->begin > start ? s->begin : start;
+    if (first < end) multiply_blocks(s, matrix, first, first - start, end - first);
+    return;
+  }
   for (size_t output = s->begin > start ? s->begin : start; output < end; output += count) {
     rs_stored_matrix stored;
-    count = rs_mapped_rows(&t->matrices[tensor], output - start, end - output, &stored);
+    count = rs_mapped_rows(matrix, output - start, end - output, &stored);
     rs_product product = product_of(s, output, count);
     product.b_stored = &stored;
     rs_real_kernel()->product(&product);

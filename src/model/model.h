@@ -162,11 +162,14 @@ typedef struct rs_tensor {
 typedef struct rs_places rs_places;
 
 /* A matrix that stays in its file. Row r is row first + r / run * group_step + r % run there: rows of several matrices
- * may alternate. Numbers are `row_step` apart from row to row and `column_step` within a row. */
+ * may alternate. Numbers are `row_step` apart from row to row and `column_step` within a row. Where rows are `paired`,
+ * runs are halves of heads, and the rows of two alternate there. */
 typedef struct rs_mapped_matrix {
   const unsigned char *numbers; /* little-endian, aligned to nothing, all finite in the model's format */
   rs_format format;
+  const rs_stored_tensor *blocks; /* in the place of numbers: blocks of them, widened as they are read; NULL: numbers */
   size_t first, run, group_step;
+  bool paired;
   size_t row_step, column_step;
 } rs_mapped_matrix;
 

@@ -29,11 +29,25 @@ static real *embedded(const rs_stack_work *stack) {
   return stack->embedded != NULL ? stack->embedded : stack->blocks[0].x;
 }
 
+static void read_blocks(const rs_mapped_matrix *matrix, size_t row, size_t first, size_t count, real *to) {
+  enum { PART = 256 };
+  float part[PART];
+  for (size_t i = 0; i < count; i += PART) {
+    size_t numbers = count - i < PART ? count - i : PART;
+    rs_mapped_blocks(matrix, row, first + i, numbers, part);
+    for (size_t n = 0; n < numbers; n++) to[i + n] = (real)part[n];
+  }
+}
+
 /* Numbers [first, first + count) of a row of the tensor. */
 static void read_row(const rs_transformer *t, size_t tensor, size_t row, size_t first, size_t count, real *to) {
   const real *values = t->values;
   size_t columns = t->tensors[tensor].columns;
   rs_stored_matrix stored = {values, RS_REAL_FORMAT, 1, columns};
+  if (t->mapped && t->matrices[tensor].blocks != NULL) {
+    read_blocks(&t->matrices[tensor], row, first, count, to);
+    return;
+  }
   if (t->mapped)
     (void)rs_mapped_rows(&t->matrices[tensor], row, 1, &stored);
   else

@@ -21,22 +21,40 @@ double rs_tensor_value(const rs_transformer *t, const rs_tensor *tensor, size_t 
   rs_stored_matrix row;
   double number;
   if (tensor->offset != RS_NOWHERE) return rs_transformer_get(t, tensor->offset + index);
-  (void)rs_mapped_rows(&t->matrices[tensor - t->tensors], index / tensor->columns, 1, &row);
+  const rs_mapped_matrix *matrix = &t->matrices[tensor - t->tensors];
+  if (matrix->blocks != NULL) {
+    float single;
+    rs_mapped_blocks(matrix, index / tensor->columns, index % tensor->columns, 1, &single);
+    return (double)single;
+  }
+  (void)rs_mapped_rows(matrix, index / tensor->columns, 1, &row);
   const char *numbers = row.numbers;
   numbers += index % tensor->columns * row.input_step * rs_format_bytes(row.format);
   rs_kernels_get()->net_f64->widen(numbers, row.format, 1, 1, &number);
   return number;
 }
 
+static size_t their_row(const rs_mapped_matrix *matrix, size_t row) {
+  size_t run = row / matrix->run, place = row % matrix->run;
+  return matrix->first +
+         (matrix->paired ? run / 2 * 2 * matrix->run + run % 2 + 2 * place : run * matrix->group_step + place);
+}
+
 /* Where single rows alternate with others, all of ours are as far apart. */
 size_t rs_mapped_rows(const rs_mapped_matrix *matrix, size_t row, size_t wanted, rs_stored_matrix *rows) {
-  size_t run = matrix->run, theirs = matrix->first + row / run * matrix->group_step + row % run;
-  size_t left = run == 1 ? wanted : run - row % run, step = run == 1 ? matrix->group_step : 1;
+  size_t run = matrix->run, theirs = their_row(matrix, row);
+  bool single = run == 1 && !matrix->paired;
+  size_t left = single ? wanted : run - row % run, step = matrix->paired ? 2 : single ? matrix->group_step : 1;
   *rows = (rs_stored_matrix){.numbers = matrix->numbers + theirs * matrix->row_step * rs_format_bytes(matrix->format),
                              .format = matrix->format,
                              .input_step = matrix->column_step,
                              .output_step = step * matrix->row_step};
   return left < wanted ? left : wanted;
+}
+
+/* They were checked when the matrix was found. */
+void rs_mapped_blocks(const rs_mapped_matrix *matrix, size_t row, size_t first, size_t count, float *numbers) {
+  (void)rs_stored_floats(matrix->blocks, their_row(matrix, row) * matrix->row_step + first, count, numbers, NULL);
 }
 
 static void set_all(rs_transformer *t, const rs_tensor *tensor, const double *values, double factor) {

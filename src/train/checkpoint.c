@@ -170,7 +170,9 @@ static rs_status fingerprint_folder(const char *folder, char hash[65], rs_err *e
 }
 
 rs_status rs_folder_fingerprint(const char *folder, char hash[65], rs_err *err) {
-  char weights[65], *config = rs_path_join(folder, RS_TRAINED_CONFIG, err);
+  char weights[65], *config;
+  if (rs_hf_is_gguf(folder)) return rs_sha256_file(folder, hash, err);
+  config = rs_path_join(folder, RS_TRAINED_CONFIG, err);
   if (config == NULL) return RS_MEMORY;
   rs_status status = rs_sha256_file(config, hash, err);
   free(config);

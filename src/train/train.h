@@ -66,7 +66,8 @@ rs_status rs_checkpoint_task(const rs_experiment *experiment, uint64_t seed, rs_
  * where the folder does not hold it whole, RS_UNSUPPORTED, RS_IO, RS_MEMORY. */
 rs_status rs_folder_load(const char *folder, rs_format format, rs_transformer **transformer, rs_err *err);
 
-/* The SHA-256 of what stands in such a folder: of its weights, and of its config.json. RS_IO, RS_INPUT, RS_MEMORY. */
+/* The SHA-256 of what stands in such a folder: of its weights, and of its config.json; of a GGUF file, its own.
+ * RS_IO, RS_INPUT, RS_MEMORY. */
 rs_status rs_folder_fingerprint(const char *folder, char hash[65], rs_err *err);
 
 /* The checkpoint of model number `model` before it is trained, all of its weights 0; or that of its folder. */

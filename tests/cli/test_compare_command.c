@@ -305,8 +305,8 @@ Test(compare_command, wrong_input__status_2_and_why) {
        "ropescope: A, gpt-osss: is no file, no model preset and no method (did you mean gpt-oss?)\n"},
       {"compare gpt-oss xyzzy", "ropescope: B, xyzzy: is no file, no model preset and no method (ropescope list shows "
                                 "presets and methods; a recipe is written {name: yarn, factor: 8})\n"},
-      {"compare gpt-oss t.txt",
-       "ropescope: B, t.txt: is a file, but none of .json (config or dump), .npy, .csv and .safetensors (dump)\n"},
+      {"compare gpt-oss t.txt", "ropescope: B, t.txt: is a file, but none of .json (config or dump), .npy, .csv, "
+                                ".safetensors (dump) and GGUF\n"},
       {"compare gpt-oss mpt-7b",
        "ropescope: B, mpt-7b: alibi turns no pairs, and the other side does (yarn): they have nothing in common\n"},
       {"compare gpt-oss '{name: yarn, factr: 2}'",

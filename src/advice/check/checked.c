@@ -115,7 +115,7 @@ void rs_checked_clear(rs_checked *c) {
 
 rs_status rs_checked_read(const char *text, size_t length, const char *name, rs_checked *c, rs_err *err) {
   *c = (rs_checked){.err = err};
-  RS_TRY(rs_json_read(text, length, name, &c->tree, err));
+  RS_TRY(rs_hf_tree(text, length, name, &c->tree, err));
   c->top = &c->tree->root;
   if (c->top->kind != RS_MAPPING) {
     rs_checked_clear(c);

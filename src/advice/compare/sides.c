@@ -73,6 +73,7 @@ static bool names_geometry(const rs_node *root) {
 /* A file, by what it holds. */
 static rs_status read_file(rs_contender *s, const char *layers, rs_err *err) {
   rs_tree *tree = NULL;
+  if (rs_hf_is_gguf(s->text)) return read_published(s, s->text, NULL, layers, err);
   if (!rs_dump_ends(s->text, ".json")) return rs_dump_read(s, layers, err);
   RS_TRY(rs_json_load("", s->text, RS_LARGEST_FILE, &tree, err));
   bool config = names_geometry(&tree->root);
@@ -136,14 +137,17 @@ static rs_status copy_subject(const rs_subject *subject, rs_contender *s, rs_err
 /* Files and presets first: they may lend a recipe their model. */
 static rs_status read_named(rs_contender *s, const char *layers, rs_err *err) {
   struct stat info;
-  bool file = rs_numbers_named(s->text) || rs_dump_ends(s->text, ".safetensors"), there = stat(s->text, &info) == 0;
+  bool file = rs_numbers_named(s->text) || rs_dump_ends(s->text, ".safetensors") || rs_dump_ends(s->text, ".gguf") ||
+              rs_hf_is_gguf(s->text);
+  bool there = stat(s->text, &info) == 0;
   if (*s->text == '\0') return rs_fail(err, RS_INPUT, "is empty");
   if (there && S_ISDIR(info.st_mode) && !is_preset(s->text)) return read_folder(s, layers, err);
   if (file && !there) return rs_fail(err, RS_INPUT, "is not there");
   if (file) return read_file(s, layers, err);
   if (is_preset(s->text)) return read_published(s, NULL, s->text, layers, err);
   if (there && (strchr(s->text, '.') != NULL || strchr(s->text, '/') != NULL))
-    return rs_fail(err, RS_INPUT, "is a file, but none of .json (config or dump), .npy, .csv and .safetensors (dump)");
+    return rs_fail(err, RS_INPUT,
+                   "is a file, but none of .json (config or dump), .npy, .csv, .safetensors (dump) and GGUF");
   return RS_OK;
 }
 

@@ -23,7 +23,7 @@ static bool find_levels(const rs_node *mapping, const rs_node *node, size_t dept
 rs_status rs_convertible_read(const char *text, size_t length, const char *name, rs_convertible *model, rs_err *err) {
   *model = (rs_convertible){0};
   RS_TRY(rs_profile_read(text, length, name, &model->profile, err));
-  rs_status status = rs_json_read(text, length, name, &model->config, err);
+  rs_status status = rs_hf_tree(text, length, name, &model->config, err);
   if (status != RS_OK) {
     rs_convertible_clear(model);
     return status;

@@ -365,7 +365,8 @@ int cli_read_hf(cli_options *options) {
 rs_status cli_read_config(const char *word, char **name, char **data, size_t *length, rs_err *err) {
   *name = name_of(word, err);
   if (*name == NULL) return RS_MEMORY;
-  return rs_file_read(strcmp(word, "-") == 0 ? "/dev/stdin" : *name, RS_LARGEST_FILE, data, length, err);
+  return strcmp(word, "-") == 0 ? rs_file_read("/dev/stdin", RS_LARGEST_FILE, data, length, err)
+                                : rs_hf_config_load(*name, data, length, err);
 }
 
 void cli_options_clear(cli_options *options) {

@@ -3,7 +3,8 @@
 
     weights.py FOLDER    # FOLDER/NAME of each model: its files here, and its weights; FOLDER.made when all are there
 
-tensors.csv lists names and shapes. llama_small has its weights in 16 bits too, llama_linear in two shards.
+tensors.csv lists names and shapes. llama_small has its weights in 16 bits too, llama_linear in two shards. Models that
+GGUF holds have model.gguf as well (twins.py); of Falcon they are cases of ../architectures.
 """
 
 import array
@@ -12,6 +13,8 @@ import math
 import os
 import struct
 import sys
+
+import twins
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MASK = (1 << 64) - 1
@@ -39,12 +42,14 @@ def numbers(name, shape):
     return array.array("f", [middle + scale * ((n >> 40) * 2.0**-23 - 1) for n in draw(name, math.prod(shape))])
 
 
-def models():
-    """{model: {tensor: (shape, floats)}}, in the order of tensors.csv."""
+def models(table, wanted=None):
+    """{model: {tensor: (shape, floats)}}, in the order of the table, of all models or those that are wanted."""
     made = {}
-    with open(os.path.join(HERE, "tensors.csv"), encoding="ascii") as table:
-        for line in table.read().splitlines()[1:]:
+    with open(table, encoding="ascii") as lines:
+        for line in lines.read().splitlines()[1:]:
             model, name, shape = line.split(",")
+            if wanted is not None and model not in wanted:
+                continue
             shape = [int(size) for size in shape.split()]
             made.setdefault(model, {})[name] = (shape, numbers(name, shape))
     return made
@@ -87,16 +92,38 @@ def write_shards(folder, tensors):
         json.dump(index, file)
 
 
+GGUF = ("llama_small", "llama3", "llama_linear", "llama_yarn", "mistral", "qwen2", "qwen2_vl", "qwen3", "gemma2",
+        "gemma3", "phi3_longrope", "gpt2", "bloom", "mpt")  # fmt: skip
+FALCONS = ("falcon7b", "falcon40b")
+CASES = os.path.join(HERE, "..", "architectures")
+
+
+def link_to(file, link):
+    if os.path.lexists(link):
+        os.unlink(link)
+    os.symlink(file, link)
+
+
+def write_falcons(out):
+    for model, tensors in models(os.path.join(CASES, "tensors.csv"), FALCONS).items():
+        tensors = {name: tensor for name, tensor in tensors.items() if not name.endswith("inv_freq")}
+        folder = os.path.join(out, model)
+        os.makedirs(folder, exist_ok=True)
+        link_to(os.path.abspath(os.path.join(CASES, model + ".json")), os.path.join(folder, "config.json"))
+        write(os.path.join(folder, "model.safetensors"), tensors)
+        twins.write_twins(folder, model, tensors)
+
+
 def main(out):
-    for model, tensors in models().items():
+    write_falcons(out)
+    for model, tensors in models(os.path.join(HERE, "tensors.csv")).items():
         folder = os.path.join(out, model)
         os.makedirs(folder, exist_ok=True)
         for file in os.listdir(os.path.join(HERE, model)):
-            link = os.path.join(folder, file)
-            if os.path.lexists(link):
-                os.unlink(link)
-            os.symlink(os.path.join(HERE, model, file), link)
+            link_to(os.path.join(HERE, model, file), os.path.join(folder, file))
         write(os.path.join(folder, "model.safetensors"), tensors)
+        if model in GGUF:
+            twins.write_twins(folder, model, tensors)
         if model == "llama_small":
             write(os.path.join(folder, "model_bf16.safetensors"), tensors, "BF16")
             write(os.path.join(folder, "model_f16.safetensors"), tensors, "F16")
