@@ -100,7 +100,7 @@ static void write_head_dim(rs_gguf_reader *r, size_t width, size_t heads) {
   const rs_node *value = rs_gguf_key(r, "attention.value_length");
   if (value != NULL && rs_gguf_count(r, "attention.value_length", 1, r->head_dim) != r->head_dim)
     rs_problem(&r->problems, value, "differs from key_length = %zu, which is not offered here", r->head_dim);
-  if (!said && width % heads != 0)
+  if (!said && width % heads != 0 && r->problems.count == 0)
     rs_problem(&r->problems, r->metadata, "embedding_length = %zu is no multiple of the %zu heads, and there is no %s",
                width, heads, "attention.key_length");
   if (said) rs_json_number(r->json, "head_dim", (double)r->head_dim);

@@ -114,10 +114,11 @@ static bool is_made_by(const rs_llama3 *recipe, const double *factors, size_t co
 /* With s what `smooth` is for a wavelength w, s = a / w - b: two of the factors between 1 and the largest say both, one
  * alone where b = 1 / 3, as of Llama 3.1's bounds. */
 static bool solve(const double *factors, size_t count, double theta, double *a, double *b) {
+  static const double apart = 1e-4; /* from 1 and from the largest: what is nearer says little in float */
   double most = factors[count - 1], inverse[2], smooth[2];
   size_t first = 0, last = count;
-  while (first < count && factors[first] <= 1) first++;
-  while (last > first && factors[last - 1] >= most) last--;
+  while (first < count && factors[first] <= 1 + apart) first++;
+  while (last > first && factors[last - 1] >= most * (1 - apart)) last--;
   if (last <= first) return false;
   const size_t at[2] = {first, last - 1};
   for (size_t i = 0; i < 2; i++) {
