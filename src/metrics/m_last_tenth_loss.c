@@ -6,7 +6,9 @@ static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
   (void)err;
   rs_answers answers = rs_answers_all(in->reading);
   answers.parts = rs_stream_parts(in->task->kind);
-  answers.begin = answers.end - (answers.end + 9) / 10;
+  const rs_same_targets *same = &in->task->same;
+  size_t scored = same->longest > 0 ? same->tokens : answers.end;
+  answers.begin = answers.end - (scored + 9) / 10;
   rs_answer_mean loss = rs_answers_mean(&answers, RS_ANSWER_LOSS);
   rs_result_answers(result, 0, &loss);
   return RS_OK;
@@ -15,7 +17,8 @@ static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
 static const rs_column scalars[] = {
     RS_COLUMN("last_tenth_loss_nats", "nats",
               "mean of -ln of the probability given to the target, over the targets at the last tenth of a sequence's "
-              "tokens, rounded up to whole tokens; probes left out",
+              "tokens (of those that all lengths score, under targets: same), rounded up to whole tokens; probes left "
+              "out",
               .sampled = true, .better = RS_LOWER),
 };
 

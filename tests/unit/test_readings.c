@@ -57,9 +57,12 @@ static const rs_reading written = {.sequences = SEQUENCES,
                                    .depths = depths[0]};
 
 /* What the metric says of the reading; `parameter` NULL: its defaults. Release the curve. */
+/* The targets that all lengths score in what read_by reads. */
+static rs_same_targets same;
+
 static rs_result read_by(const char *metric, const rs_reading *reading, const rs_task_kind *kind, const char *parameter,
                          const char *value) {
-  const rs_task task = {.kind = kind};
+  const rs_task task = {.kind = kind, .same = same};
   const rs_metric_kind *found = rs_metric_find(metric);
   rs_result result = {0};
   bound_params parameters;
@@ -120,7 +123,7 @@ Test(readings, loss_by_position__has_the_targets_of_each_bin) {
 }
 
 /* The last of four tokens alone: that of the third sequence is a probe, as are the others, which the plain task counts.
- * Of 10 and of 11 tokens it is one and two. */
+ * Of 10 and of 11 tokens it is one and two, and of the 10 that all lengths score of these 11 it is one. */
 Test(readings, last_tenth_loss__is_that_of_the_end) {
   enum { TENTHS = 11 };
   double nats[2 * TENTHS];
@@ -132,15 +135,24 @@ Test(readings, last_tenth_loss__is_that_of_the_end) {
   result = read_by("last_tenth_loss", &written, &plain, NULL, NULL);
   agrees(result.value[0], 5, 1e-15, "of 9, 4 and 2 nats");
   agrees(result.error[0], sqrtl((16 + 1 + 9) * 3 / 2.0L) / 3, 1e-15, "of 9, 4 and 2 nats");
-  rs_reading reading = {2, 10, nats, asked, asked, which, NULL, {0}};
   float nowhere[2 * TENTHS];
   for (size_t i = 0; i < 2 * TENTHS; i++) nowhere[i] = NAN;
-  reading.depths = nowhere;
+  rs_reading reading = {.sequences = 2,
+                        .answers = 10,
+                        .losses = nats,
+                        .said = asked,
+                        .targets = asked,
+                        .parts = which,
+                        .depths = nowhere};
   result = read_by("last_tenth_loss", &reading, &plain, NULL, NULL);
   agrees(result.value[0], (81 + 361) / 2.0L, 1e-15, "the last of 10");
   reading.answers = TENTHS;
   result = read_by("last_tenth_loss", &reading, &plain, NULL, NULL);
   agrees(result.value[0], (81 + 100 + 400 + 441) / 4.0L, 1e-15, "the last two of 11");
+  same = (rs_same_targets){.longest = TENTHS, .tokens = 10};
+  result = read_by("last_tenth_loss", &reading, &plain, NULL, NULL);
+  same = (rs_same_targets){0};
+  agrees(result.value[0], (100 + 441) / 2.0L, 1e-15, "the last of the 10 that all lengths score");
 }
 
 /* Two sequences of nine tokens. Said first at tokens 0, 1 and 4, which ask for tokens 1, 2 and 5; said again by tokens
@@ -171,7 +183,13 @@ Test(readings, repeated_loss__pairs_what_is_said_again_with_what_was_said_first)
     nats[t] = said_at[i].nats;
     if (said_at[i].stands < LONG) place[t] = (float)said_at[i].stands / (LONG - 1);
   }
-  const rs_reading reading = {2, LONG, nats, asked, asked, which, place, {0}};
+  const rs_reading reading = {.sequences = 2,
+                              .answers = LONG,
+                              .losses = nats,
+                              .said = asked,
+                              .targets = asked,
+                              .parts = which,
+                              .depths = place};
   rs_result result = read_by("repeated_loss", &reading, &probed, "per_octave", "1");
   agrees(result.value[0], (3 + 2 + 4) / 3.0L, 1e-15, "first");
   agrees(result.value[1], (0.5L + 2.5L + 1) / 3, 1e-15, "second");
