@@ -224,6 +224,22 @@ Test(gguf, longest_names__are_read) {
   leaves((const char *[]){"m"}, 1);
 }
 
+/* Keys that take the fewest bytes, up to the end of the file. */
+Test(gguf, shortest_keys__are_read) {
+  enter_scratch();
+  rs_text file = {0};
+  g_header(&file, 3, 0, 20);
+  for (char name[] = "a"; *name < 'a' + 20; ++*name) {
+    g_key(&file, name, G_U8);
+    g_number(&file, 1, (unsigned char)*name);
+  }
+  g_write("m", &file);
+  rs_gguf *gguf = open_gguf("m");
+  cr_expect_str_eq(rs_node_get(rs_gguf_metadata(gguf), "t")->text, "116");
+  rs_gguf_close(gguf);
+  leaves((const char *[]){"m"}, 1);
+}
+
 /* A key may be the beginning of another. */
 Test(gguf, keys_that_differ_in_length__are_two) {
   enter_scratch();

@@ -248,6 +248,35 @@ Test(gguf, types_that_are_not_read__are_named) {
   leaves((const char *[]){"m"}, 1);
 }
 
+/* What reads configs reads metadata, and names the file and the key. */
+Test(gguf, metadata__is_read_as_configs_are) {
+  rs_problems problems = {0};
+  rs_err err = {0};
+  rs_text file = {0};
+  enter_scratch();
+  g_header(&file, 3, 0, 3);
+  g_key(&file, "llama.rope.freq_base", G_F32);
+  g_number(&file, 4, 0x461c4000);
+  g_string(&file, "llama.block_count", "thirty");
+  g_array(&file, "llama.window", G_I8, 2);
+  g_number(&file, 2, 0xff01);
+  g_write("m", &file);
+  rs_gguf *gguf = open_gguf("m");
+  const rs_node *metadata = rs_gguf_metadata(gguf), *window = rs_node_get(metadata, "llama.window");
+  cr_expect_eq(rs_read_real(&problems, rs_node_get(metadata, "llama.rope.freq_base"), 1, 1e9, 0), 10000);
+  cr_expect_eq(rs_read_count(&problems, &window->items[0], 0, 9, 5), 1);
+  cr_expect_eq(problems.count, 0);
+  cr_expect_eq(rs_read_count(&problems, rs_node_get(metadata, "llama.block_count"), 1, 9, 5), 5);
+  cr_expect_eq(rs_read_count(&problems, &window->items[1], 0, 9, 5), 5);
+  cr_expect_eq(rs_problems_end(&problems, "m", &err), RS_INPUT);
+  cr_expect_str_eq(err.message,
+                   "m: llama.block_count = \"thirty\": must be a number, not text (take the quotes away)\n"
+                   "m: llama.window[1] = -1: must be from 0 to 9",
+                   "%s", err.message);
+  rs_gguf_close(gguf);
+  leaves((const char *[]){"m"}, 1);
+}
+
 /* ---- cuts -------------------------------------------------------------------------------------------------------- */
 
 /* Every beginning of a golden file is refused by its name, but for those that lack padding alone. */
