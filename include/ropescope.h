@@ -184,16 +184,16 @@ typedef struct ropescope_recipe ropescope_recipe;
  * during the call; NULL, 0: not said. */
 typedef struct ropescope_recipe_source {
   size_t size;
-  const char *file;   /* path of a Hugging Face config.json, or of a folder that holds one; beside `text`: its name in
-                         messages */
-  const char *text;   /* what such a file holds */
-  const char *preset; /* the name of a built-in model */
-  const char *method; /* a method on it as YAML: "yarn", "{name: yarn, factor: 8}"; NULL: what the model publishes,
-                         else plain RoPE */
-  const char *layers; /* which of its layers: a kind ("sliding_attention") or a number; NULL: full attention that
-                         turns, else what most layers are */
-  size_t length;      /* tokens that it is for; 0: the longest that the model is published for */
-  const char *tokens; /* what the tokens are, as the key `tokens` of a config, YAML; NULL: text */
+  const char *file;      /* path of a Hugging Face config.json, of a folder that holds one, or of a GGUF file; beside
+                            `text`: its name in messages */
+  const char *text;      /* what such a file holds */
+  const char *preset;    /* the name of a built-in model */
+  const char *method;    /* a method on it as YAML: "yarn", "{name: yarn, factor: 8}"; NULL: what the model publishes,
+                            else plain RoPE */
+  const char *layers;    /* which of its layers: a kind ("sliding_attention") or a number; NULL: full attention that
+                            turns, else what most layers are */
+  size_t length;         /* tokens that it is for; 0: the longest that the model is published for */
+  const char *tokens;    /* what the tokens are, as the key `tokens` of a config, YAML; NULL: text */
   const char *precision; /* what numbers are rounded to, as the key `precision`, YAML; NULL: doubles */
 } ropescope_recipe_source;
 
@@ -546,9 +546,9 @@ typedef struct ropescope_finding {
 typedef struct ropescope_findings ropescope_findings;
 
 /* What is found in a config.json: `text` (length bytes), which messages call `name`; or, where `text` is NULL, the file
- * or folder `name`. `engines` names what it is to be read by, separated by commas ("vllm, transformers@4.52"); NULL:
- * any, and what they do otherwise is then a note. ROPESCOPE_INPUT where it is no JSON object, or for an engine that is
- * not known; ROPESCOPE_IO; ROPESCOPE_MEMORY. */
+ * (a GGUF file, too) or folder `name`. `engines` names what it is to be read by, separated by commas ("vllm,
+ * transformers@4.52"); NULL: any, and what they do otherwise is then a note. ROPESCOPE_INPUT where it is no JSON
+ * object, or for an engine that is not known; ROPESCOPE_IO; ROPESCOPE_MEMORY. */
 ropescope_status ropescope_check(const char *text, size_t length, const char *name, const char *engines,
                                  ropescope_findings **findings, ropescope_error **error);
 void ropescope_findings_free(ropescope_findings *findings);
@@ -688,8 +688,8 @@ enum {
 /* What is compared. All borrowed during the call; 0, NULL: not said. */
 typedef struct ropescope_contest {
   size_t size;
-  const char *a, *b;  /* a file (.json config or dump, .npy, .csv, .safetensors), the folder of a config.json, a
-                         preset's name, or a method as YAML */
+  const char *a, *b;  /* a file (.json config or dump, .npy, .csv, .safetensors, GGUF), the folder of a config.json,
+                         a preset's name, or a method as YAML */
   const char *layers; /* of configs, as in ropescope_recipe_source */
   const char *file, *text, *preset; /* the model on which methods stand; none: the other side's */
   size_t length;                    /* tokens; 0: the longest that A's model is published for, else B's, else 4096 */

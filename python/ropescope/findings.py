@@ -54,7 +54,7 @@ class Findings(Tuple[Finding, ...]):
 
 
 def check(config: Model, engines: str | None = None) -> Findings:
-    """What is wrong in a config.json: its path, its folder, or its contents as a dict or JSON.
+    """What is wrong in a config.json: its path, its folder, its contents as a dict or JSON; or in a GGUF file.
 
     `engines` names what it is to be read by ("vllm, transformers@4.52"); None: any.
 

@@ -359,7 +359,7 @@ def recipe(
 ) -> Recipe:
     """The recipe of a model, or another method on it.
 
-    `model` is a config.json (its path, its folder, its contents as a dict), the name of a preset, or a Recipe, of which
+    `model` is a config.json (its path, its folder, its contents as a dict), a GGUF file (its path), the name of a preset, or a Recipe, of which
     all that is not said here stays; `method` is a name or a dict with parameters, or a Recipe whose method it is (None:
     what the model publishes, else plain RoPE); `layers` is a kind
     ("sliding_attention") or a number, where a model's layers differ; `length` is what it is for, in tokens (32768 or

@@ -17,7 +17,7 @@ from .errors import named
 #: Numbers in numpy's form; shapes and units stand in the documentation.
 Array = NDArray[Any]
 
-#: A config.json (path, folder or its contents), the name of a preset, what has `to_dict()` as transformers' configs, or
+#: A config.json (path, folder or its contents), a GGUF file (path), the name of a preset, what has `to_dict()` as transformers' configs, or
 #: a Recipe.
 Model = Union[str, "os.PathLike[str]", Mapping[str, Any], Any]
 #: A method: its name, YAML ("{name: yarn, factor: 8}"), the same as a dict, or a Recipe.
@@ -275,10 +275,10 @@ def model_words(model: Any) -> ModelWords:
         raise wrong(
             model,
             "model",
-            "the path of a config.json or of its folder, its contents as a dict, a Recipe, or the name of a preset "
+            "the path of a config.json, of its folder or of a GGUF file, its contents as a dict, a Recipe, or the name of a preset "
             "(presets() has them)",
         )
-    if isinstance(model, os.PathLike) or os.sep in model or model.endswith(".json") or is_folder(model):
+    if isinstance(model, os.PathLike) or os.sep in model or model.endswith((".json", ".gguf")) or is_folder(model):
         return ModelWords(os.fsdecode(model))
     if model.lstrip().startswith("{"):
         return ModelWords("config", model)

@@ -38,8 +38,8 @@ size_t rs_choices_pick(const rs_choices *choices, size_t list, size_t combinatio
 /* A file, or the config.json of a folder. Takes `word`, which may be NULL; NULL without memory. Release with free(). */
 char *rs_model_file(char *word);
 
-/* Writes the last `parts` parts of a file's path, without ".json", and without "config.json", whose folder is meant:
- * "b" and "a/b" of x/a/b/config.json. Cut where `out` (size) ends. Returns how many parts were written. */
+/* Writes the last `parts` parts of a file's path, without ".json" or ".gguf", and without "config.json", whose folder
+ * is meant: "b" and "a/b" of x/a/b/config.json. Cut where `out` (size) ends. Returns how many parts were written. */
 size_t rs_file_stem(const char *file, size_t parts, char *out, size_t size);
 
 /* ---- parts of the check ---------------------------------------------------------------------------------------- */

@@ -26,12 +26,12 @@ static bool ends(const char *text, size_t length, const char *tail) {
 }
 
 size_t rs_file_stem(const char *file, size_t parts, char *out, size_t size) {
-  static const char name[] = "/config.json", ending[] = ".json";
+  static const char name[] = "/config.json", *const endings[] = {".json", ".gguf"};
   size_t length = strlen(file), begin, written = 0;
   if (ends(file, length, name))
     length -= strlen(name);
-  else if (ends(file, length, ending))
-    length -= strlen(ending);
+  else if (ends(file, length, endings[0]) || ends(file, length, endings[1]))
+    length -= strlen(endings[0]);
   while (length > 1 && file[length - 1] == '/') length--;
   for (begin = length; begin > 0 && written < parts;) {
     while (begin > 0 && file[begin - 1] == '/') begin--;

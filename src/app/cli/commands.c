@@ -63,27 +63,28 @@ const cli_command cli_commands[CLI_COMMANDS] = {
     [CLI_CHECK] = {"check",
                    "FILE...",
                    "is this config.json right: what is wrong in it, where, and what to write instead",
-                   "FILE is a Hugging Face config.json, a folder that holds one, or - (stdin). Exit status: 0 where\n"
-                   "nothing but notes is found, 1 where something is, 2 where a file or an option cannot be read.\n",
+                   "FILE is a Hugging Face config.json, a folder that holds one, a GGUF file, or - (stdin). Exit\n"
+                   "status: 0 where nothing but notes is found, 1 where something is, 2 where a file or an option\n"
+                   "cannot be read.\n",
                    {"ropescope check config.json", "ropescope check --format github models/*/config.json"},
                    CLI_ARGUMENTS,
                    .group = "Published models"},
-    [CLI_EXPLAIN] =
-        {"explain",
-         "FILE",
-         "what a length is to a model, and what becomes of a pair there, in words",
-         "FILE is a Hugging Face config.json, a folder that holds one, or - (stdin). Without --length it is\n"
-         "the length that the file is for.\n",
-         {"ropescope explain config.json --length 128k", "ropescope explain config.json --length 128k --pair 37"},
-         1},
+    [CLI_EXPLAIN] = {"explain",
+                     "FILE",
+                     "what a length is to a model, and what becomes of a pair there, in words",
+                     "FILE is a Hugging Face config.json, a folder that holds one, a GGUF file, or - (stdin). Without\n"
+                     "--length it is the length that the file is for.\n",
+                     {"ropescope explain config.json --length 128k",
+                      "ropescope explain config.json --length 128k --pair 37"},
+                     1},
     [CLI_COMPARE] =
         {"compare",
          "A B",
          "where two recipes, configs or dumps part, and why",
-         "A and B are each a Hugging Face config.json or its folder, a preset of `list models`, a recipe (which\n"
-         "stands on the model of --model or --hf, else on the other side's), or a dump: inverse frequencies,\n"
-         "or beside ALiBi slopes (.json, .npy, .csv), buffers inv_freq (.safetensors), or cos and sin\n"
-         "(.safetensors, or cos.npy beside sin.npy). A folder's weights are asked for their buffers, too.\n"
+         "A and B are each a Hugging Face config.json or its folder, a GGUF file, a preset of `list models`, a\n"
+         "recipe (which stands on the model of --model or --hf, else on the other side's), or a dump: inverse\n"
+         "frequencies, or beside ALiBi slopes (.json, .npy, .csv), buffers inv_freq (.safetensors), or cos and\n"
+         "sin (.safetensors, or cos.npy beside sin.npy). A folder's weights are asked for their buffers, too.\n"
          "Exit status: 0 equal, 1 different, 2 wrong input or failed.\n",
          {"ropescope compare config.json '{name: yarn, factor: 8}'",
           "ropescope compare gpt-oss inv_freq.npy --rtol 1e-5"},
@@ -92,7 +93,8 @@ const cli_command cli_commands[CLI_COMMANDS] = {
         {"convert",
          "FILE",
          "the positional recipe of a model for another engine: keys of its config, or arguments",
-         "FILE is a Hugging Face config.json, a folder that holds one, - (stdin), or a preset of list models.\n"
+         "FILE is a Hugging Face config.json, a folder that holds one, a GGUF file, - (stdin), or a preset of\n"
+         "list models.\n"
          "CONSUMER is hf4, hf5, vllm, sglang, llamacpp, gguf-metadata, megatron or mlx. stderr says what it cannot\n"
          "be told, or reads otherwise; --json says it, too.\n",
          {"ropescope convert config.json --to llamacpp",
@@ -111,8 +113,8 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                     "FOLDER TOKENS",
                     "what a published checkpoint says of token ids, for comparison with another engine",
                     "FOLDER has config.json and model.safetensors, or an index of its shards (ropescope list\n"
-                    "architectures shows which are read). TOKENS is a .npy file, (L,) or (B, L); logits come as\n"
-                    "(B, n, V).\n",
+                    "architectures shows which are read), or is a GGUF file. TOKENS is a .npy file, (L,) or (B, L);\n"
+                    "logits come as (B, n, V).\n",
                     {"ropescope logits Llama-3.2-1B tokens.npy --out logits.npy --last 1",
                      "ropescope logits Llama-3.2-1B tokens.npy --out logits.npy --precision f64"},
                     2},

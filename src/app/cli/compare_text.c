@@ -36,7 +36,7 @@ static void put_side(rs_text *text, const outcome *o, size_t side) {
   if (s->origin == RS_FROM_DUMP) {
     put_dump(text, o, s);
   } else {
-    rs_text_printf(text, "%s ", kinds[s->origin]);
+    rs_text_printf(text, "%s ", rs_hf_is_gguf(s->text) ? "GGUF file" : kinds[s->origin]);
     rs_recipe_write(&s->recipe, text);
     rs_text_printf(text, " on %s at %zu tokens", s->model.name, s->length);
   }

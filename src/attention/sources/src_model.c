@@ -67,7 +67,8 @@ static const rs_param specs[] = {
     {RS_FIELD(rs_model_source, head), .unit = "1", RS_WORDS(head_words), .min = 0, .max = 1e6, .fallback = "all",
      .summary = "which head, from 0; all: their mean; each: every head in cells of its own"},
     {RS_FIELD(rs_model_source, checkpoint), .unit = "",
-     .summary = "folder of a model of the source's own, which reads a text; else that of the config reads its task"},
+     .summary = "folder, or GGUF file, of a model of the source's own, which reads a text; else that of the config "
+                "reads its task"},
     {RS_FIELD(rs_model_source, tokens), .unit = "",
      .summary = "that text: ids of tokens, as the task tokens takes them"},
     {RS_FIELD(rs_model_source, numbers), .unit = "", RS_WORDS(rs_id_words), .fallback = "auto",
