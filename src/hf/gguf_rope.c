@@ -174,11 +174,6 @@ static void write_factors(rs_gguf_reader *r, const scaling *s, double base) {
     rs_json_number(r->json, "low_freq_factor", recipe.low);
     rs_json_number(r->json, "high_freq_factor", recipe.high);
     rs_json_number(r->json, "original_max_position_embeddings", recipe.original);
-    rs_gguf_note(
-        r,
-        "rope_freqs.weight is what llama3 with factor %g, low_freq_factor %g, high_freq_factor %g and original "
-        "length %.0f makes: read as that recipe",
-        recipe.factor, recipe.low, recipe.high, recipe.original);
     return;
   }
   rs_json_string(r->json, "rope_type", "longrope");
