@@ -3,56 +3,15 @@
  * (src/llama-model.cpp and src/models of release 0.3.36 of llama-cpp-python), which a note says. */
 #include "gguf.h"
 
-#include <ctype.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { MOST_SIZE = 1 << 24 };
-
-/* ---- keys -------------------------------------------------------------------------------------------------------- */
-
-static const rs_node *take(rs_gguf_reader *r, const char *key) {
-  const rs_node *node = rs_node_get(r->metadata, key);
-  if (node != NULL) r->read[node - r->metadata->items] = true;
-  return node;
-}
-
-const rs_node *rs_gguf_key(rs_gguf_reader *r, const char *name) {
-  char key[160];
-  snprintf(key, sizeof key, "%s.%s", r->row->architecture, name);
-  return take(r, key);
-}
-
-size_t rs_gguf_count(rs_gguf_reader *r, const char *name, double least, size_t fallback) {
-  const rs_node *node = rs_gguf_key(r, name);
-  return node != NULL ? rs_read_count(&r->problems, node, least, MOST_SIZE, fallback) : fallback;
-}
-
-double rs_gguf_real(rs_gguf_reader *r, const char *name, double least, double most, double fallback) {
-  const rs_node *node = rs_gguf_key(r, name);
-  return node != NULL ? rs_read_real(&r->problems, node, least, most, fallback) : fallback;
-}
-
-void rs_gguf_note(rs_gguf_reader *r, const char *format, ...) {
-  char note[512];
-  va_list words;
-  va_start(words, format);
-  rs_message_print(note, sizeof note, false, format, words);
-  va_end(words);
-  rs_text_printf(&r->notes, "%s%s", r->notes.length > 0 ? "; " : "", note);
-}
-
-const rs_stored_tensor *rs_gguf_tensor(const rs_gguf_reader *r, const char *name) {
-  return rs_safetensors_find(rs_gguf_checkpoint(r->file), name);
-}
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 /* A size without which llama.cpp reads no such file. */
 static size_t needed(rs_gguf_reader *r, const char *name, double least) {
   const rs_node *node = rs_gguf_key(r, name);
-  if (node != NULL) return rs_read_count(&r->problems, node, least, MOST_SIZE, 1);
+  if (node != NULL) return rs_read_count(&r->problems, node, least, RS_GGUF_MOST, 1);
   rs_problem(&r->problems, r->metadata, "%s.%s is missing: a %s file needs it", r->row->architecture, name,
              r->row->architecture);
   return 1;
@@ -63,7 +22,7 @@ static size_t needed(rs_gguf_reader *r, const char *name, double least) {
 /* One number, or as many as there are layers: those, where they differ. */
 static void write_by_layer(rs_gguf_reader *r, const rs_node *node, const char *key, size_t layers) {
   if (node->kind != RS_SEQUENCE) {
-    rs_json_number(r->json, key, (double)rs_read_count(&r->problems, node, 0, MOST_SIZE, 1));
+    rs_json_number(r->json, key, (double)rs_read_count(&r->problems, node, 0, RS_GGUF_MOST, 1));
     return;
   }
   bool same = node->count > 0;
@@ -75,7 +34,7 @@ static void write_by_layer(rs_gguf_reader *r, const rs_node *node, const char *k
   else {
     rs_json_list(r->json, key);
     for (size_t i = 0; i < node->count; i++)
-      rs_json_number(r->json, NULL, (double)rs_read_count(&r->problems, &node->items[i], 0, MOST_SIZE, 1));
+      rs_json_number(r->json, NULL, (double)rs_read_count(&r->problems, &node->items[i], 0, RS_GGUF_MOST, 1));
     rs_json_end(r->json);
   }
 }
@@ -91,7 +50,7 @@ static size_t read_heads(rs_gguf_reader *r) {
                  rs_hf_word(first), rs_hf_word(&node->items[i]));
       return 1;
     }
-  return rs_read_count(&r->problems, first, 1, MOST_SIZE, 1);
+  return rs_read_count(&r->problems, first, 1, RS_GGUF_MOST, 1);
 }
 
 static void write_head_dim(rs_gguf_reader *r, size_t width, size_t heads) {
@@ -153,7 +112,7 @@ static void write_windows(rs_gguf_reader *r, size_t layers) {
   if (node == NULL && window > 0)
     rs_gguf_note(r, "%s.attention.sliding_window is missing: llama.cpp takes %zu", r->row->architecture, window);
   if (pattern != NULL && pattern->kind != RS_SEQUENCE)
-    every = rs_read_count(&r->problems, pattern, 0, MOST_SIZE, every);
+    every = rs_read_count(&r->problems, pattern, 0, RS_GGUF_MOST, every);
   if (pattern != NULL && pattern->kind == RS_SEQUENCE && pattern->count != layers) {
     rs_problem(&r->problems, pattern, "must have an entry for each of the %zu layers", layers);
     return;
@@ -312,7 +271,7 @@ static rs_status translate(const rs_gguf *file, rs_text *text, rs_err *err) {
   r.problems.top = r.metadata;
   r.read = rs_alloc(r.metadata->count + 1, sizeof *r.read, err);
   if (r.read == NULL) return RS_MEMORY;
-  const rs_node *architecture = take(&r, "general.architecture");
+  const rs_node *architecture = rs_gguf_any_key(&r, "general.architecture");
   r.row = rs_gguf_row_of(rs_hf_word(architecture));
   rs_status status = r.row != NULL ? write_config(&r, err) : refuse_architecture(&r, architecture, err);
   if (status == RS_OK) status = rs_problems_end(&r.problems, r.metadata->file, err);

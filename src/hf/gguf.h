@@ -28,6 +28,8 @@ typedef struct rs_gguf_row {
 const rs_gguf_row *rs_gguf_row_of(const char *architecture);
 const rs_gguf_row *rs_gguf_row_at(size_t index);
 
+enum { RS_GGUF_MOST = 1 << 24 }; /* of any size */
+
 /* A file that is being read. */
 typedef struct rs_gguf_reader {
   const rs_gguf *file;
@@ -40,7 +42,8 @@ typedef struct rs_gguf_reader {
   size_t head_dim, turned, context;
 } rs_gguf_reader;
 
-/* The key behind "ARCHITECTURE.", NULL where there is none; it counts as read. */
+/* A key by its whole name, and the key behind "ARCHITECTURE.": NULL where there is none; it counts as read. */
+const rs_node *rs_gguf_any_key(rs_gguf_reader *r, const char *key);
 const rs_node *rs_gguf_key(rs_gguf_reader *r, const char *name);
 
 /* A number of such a key, `fallback` where there is none. What is wrong is a problem. */

@@ -123,6 +123,11 @@ static void scale_added(const rs_hf_loader *l, const rs_tensor *tensor) {
   for (size_t i = tensor->offset; i < end; i++) rs_transformer_set(t, i, scale * rs_transformer_get(t, i));
 }
 
+/* Whether matrices of layers are (inputs, outputs); convert_hf_to_gguf.py turns such. */
+static bool is_turned(const rs_hf_loader *l) {
+  return l->checkpoint->architecture->turned && l->checkpoint->gguf == NULL;
+}
+
 static rs_status read_tensor(const rs_hf_loader *l, const rs_tensor *tensor, rs_err *err) {
   rs_hf_source s = rs_hf_source_of(l, tensor);
   rs_hf_rows kind = s.renamed != NULL ? s.renamed->rows : RS_ROWS_OWN;
@@ -137,8 +142,7 @@ static rs_status read_tensor(const rs_hf_loader *l, const rs_tensor *tensor, rs_
                    "%s: tensor \"%s\": has q, v, k of each quarter of %zu heads: must be a multiple of 4",
                    l->file->path, s.name, l->checkpoint->geometry.heads);
   rs_hf_row_map map = rs_hf_rows_of(l, tensor, &s);
-  bool gguf = l->checkpoint->gguf != NULL;
-  bool turned = l->checkpoint->architecture->turned && !gguf && s.block >= 0 && !tensor->vector;
+  bool turned = is_turned(l) && s.block >= 0 && !tensor->vector;
   bool expert = s.renamed != NULL && rs_hf_of_experts(s.renamed->rows);
   bool below = expert && kind == RS_ROWS_EXPERTS_BELOW;
   if (expert) turned = kind != RS_ROWS_EXPERTS && !tensor->vector;
