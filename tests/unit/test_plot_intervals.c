@@ -91,8 +91,9 @@ Test(plot_intervals, bars__of_one_seed__are_the_columns_of_their_methods) {
 }
 
 Test(plot_intervals, words__of_a_difference__say_to_what_and_how_sure) {
-  static const char *const said[] = {"Paired loss difference to the window", "(nats, 95 %)", "no difference",
-                                     "demo \u00b7 m \u00b7 text \u00b7 bars: 95 % intervals, bootstrap over blocks"};
+  static const char *const said[] = {
+      "Paired loss difference to the window", "(nats, 95\u00a0%)", "no difference",
+      "demo \u00b7 m \u00b7 text \u00b7 bars: 95\u00a0% intervals, bootstrap over blocks"};
   put_trials(one_seed, RS_COUNT(one_seed), NULL);
   char *svg = draw_picture("loss_difference_nats--text");
   for (size_t i = 0; i < RS_COUNT(said); i++) cr_expect(has_text(svg, said[i]), "%s", said[i]);
@@ -232,7 +233,8 @@ Test(plot_intervals, bars__of_several_seeds__are_made_of_all_their_blocks) {
       cr_expect_float_eq(drawn(methods[m], "high", l), want.high, 1e-12, "%s", methods[m]);
     }
   char *svg = draw_picture("loss_difference_nats--text");
-  cr_expect(has_text(svg, "demo \u00b7 m \u00b7 text \u00b7 bars: 95 % intervals, bootstrap over blocks and 2 seeds"));
+  cr_expect(
+      has_text(svg, "demo \u00b7 m \u00b7 text \u00b7 bars: 95\u00a0% intervals, bootstrap over blocks and 2 seeds"));
   free(svg);
 }
 

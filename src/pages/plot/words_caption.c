@@ -218,7 +218,7 @@ static void write_set_subtitle(const rs_plot_measure *measure, const rs_plot_set
   if (set->band == RS_PLOT_STANDARD_ERROR) add_piece(out, "\u00b1 1 standard error");
   if (set->band == RS_PLOT_MIN_MAX) write_means(measure, set, out);
   if (set->band == RS_PLOT_ENVELOPE) add_piece(out, "shade: least and largest of each bin");
-  if (set->band == RS_PLOT_INTERVAL) add_piece(out, "bars: 95 % intervals, bootstrap over blocks");
+  if (set->band == RS_PLOT_INTERVAL) add_piece(out, "bars: 95\u00a0% intervals, bootstrap over blocks");
   if (set->band == RS_PLOT_INTERVAL && set->seeds > 1) rs_text_printf(out, " and %zu seeds", set->seeds);
   if (set->events) add_piece(out, "ring: first distance below 0");
   if (measure->density) add_piece(out, "divided by the width of each bin");
@@ -285,7 +285,7 @@ static void write_name(const rs_plot_measure *measure, const rs_plot_content *co
 static const char *write_unit(const char *unit, const rs_plot_content *content, rs_arena *memory) {
   rs_text out = {0};
   if (rs_plot_is_map(content->form) || content->set.band != RS_PLOT_INTERVAL) return unit;
-  rs_text_printf(&out, "%s%s95 %%", rs_plot_unit(unit), *rs_plot_unit(unit) != '\0' ? ", " : "");
+  rs_text_printf(&out, "%s%s95\u00a0%%", rs_plot_unit(unit), *rs_plot_unit(unit) != '\0' ? ", " : "");
   return rs_plot_keep(memory, &out);
 }
 
