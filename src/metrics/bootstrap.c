@@ -5,7 +5,9 @@
  * pigeonhole bootstrap", Annals of Applied Statistics 1, 2007); resampling blocks anew within each seed would take what
  * blocks share for noise that averages out. Percentiles are too narrow where there are few: 24 normal blocks under one
  * seed hold the mean .94 of the time, five seeds that differ much more than blocks do .84
- * (tests/unit/test_bootstrap.c). */
+ * (tests/unit/test_bootstrap.c). Noise that each value has on its own counts up to three times, so that intervals are
+ * too wide, by up to the root of 3, where seeds do not share their blocks: tasks that are generated draw others for
+ * each. */
 #include "metrics.h"
 
 #include <gsl/gsl_sort.h>
