@@ -45,6 +45,20 @@ static bool reads_no_source(const rs_experiment *experiment, const rs_metric_kin
   return !rs_metric_observes(metric) && (metric->read == NULL || rs_observes(experiment));
 }
 
+/* Whether a scalar is an end of another's interval: NAME_low or NAME_high. */
+static bool is_end(const rs_metric_kind *metric, const char *scalar) {
+  static const char *const ends[] = {"_low", "_high"};
+  size_t length = strlen(scalar);
+  for (size_t i = 0; i < metric->scalar_count; i++)
+    for (size_t e = 0; e < RS_COUNT(ends); e++) {
+      size_t stem = strlen(metric->scalars[i].name);
+      if (length == stem + strlen(ends[e]) && strncmp(scalar, metric->scalars[i].name, stem) == 0 &&
+          strcmp(scalar + stem, ends[e]) == 0)
+        return true;
+    }
+  return false;
+}
+
 /* The columns of the metrics, of tables or of what else they read, that hold anything. */
 static size_t choose_columns(const short_table *t, bool of_tables, const rs_column **chosen) {
   const rs_variants *metrics = &t->experiment->metrics;
@@ -53,6 +67,8 @@ static size_t choose_columns(const short_table *t, bool of_tables, const rs_colu
     const rs_metric_kind *metric = metrics->items[m].metric;
     for (size_t i = 0; i < metric->scalar_count && reads_no_source(t->experiment, metric) == of_tables; i++) {
       int column = rs_table_column(t->csv, metric->scalars[i].name);
+      if (t->experiment->seed_count > 1 && is_end(metric, metric->scalars[i].name))
+        continue; /* no interval of a mean */
       if (column >= 0 && count < t->csv->columns && has_values(t, column)) chosen[count++] = &metric->scalars[i];
     }
   }
