@@ -167,6 +167,12 @@ Test(reproduce, trained_models__refute_nothing__and_say_how_large_they_are) {
   EXPECT("reproduce one --isa generic", 0, "stated, does not appear (2,480 weights, 2 seeds)\n",
          "stated, does not appear (2,480 to 2,608 weights, 2 seeds)\n", "printed, missed [1]\n",
          "printed: 0 agree, 1 missed; order: 0 agree; stated: 0 agree, 2 do not appear;");
+  put("experiments/one/config.yaml",
+      "name: one\ncheckpoint: {method: rope, seed: 5, blocks: 1, width: 16, heads: 1, feed_forward: 16, train: {steps: "
+      "1, "
+      "length: 8, sequences: 1}}\ntask: copy\nsequences: 1\nlengths: [8]\nseeds: [1, 2]\nmetrics: [loss]\n");
+  put("experiments/one/expected.csv", HEADER "first,summary,min(loss_nats),,<0,3,9,stated,does_not_appear,nobody,\n");
+  EXPECT("reproduce one --isa generic", 0, "stated, does not appear (2,480 weights, 1 seed)\n");
   put_experiment("two", "two", "first,summary,first_violation_tokens,,<0,2,,stated,does_not_appear,nobody,\n");
   EXPECT("reproduce two", 2,
          "experiments/two/expected.csv:2: verdict: is does_not_appear, but config.yaml reads no trained model");
