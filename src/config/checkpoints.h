@@ -127,9 +127,6 @@ void rs_entry_label(const rs_entry *entry, const rs_checkpoint *checkpoint, rs_m
 /* Lengthens names that occur twice by given parameters, and reports those that still do. */
 void rs_settle_checkpoints(rs_config_context *config, const rs_node *node);
 
-/* Whether two resolved recipes are one. */
-bool rs_recipe_same(const rs_recipe *a, const rs_recipe *b) RS_NONNULL(1, 2);
-
 /* ---- trained --------------------------------------------------------------------------------------------------- */
 
 /* The words of config.json that are texts of their own. */

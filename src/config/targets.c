@@ -35,7 +35,7 @@ static void find_own_scoring(const rs_variant *task, const rs_same_targets *same
     int index = rs_settings_find(&task->settings, names[i]);
     const rs_value *value = index >= 0 ? &task->settings.values[index] : NULL;
     if (value == NULL || !value->set) continue;
-    bool usual = rs_value_usual(task->settings.params[index], value), stride = i == 0;
+    bool stride = i == 0, usual = rs_value_usual(task->settings.params[index], value) || value->number == 0;
     size_t before = stride ? same->longest : (size_t)(value->number * (double)same->longest);
     if (usual && before <= same->longest - same->tokens) continue;
     rs_text_printf(why, "%s says what is scored of each length", names[i]);
@@ -82,7 +82,7 @@ static void choose_targets(rs_config_context *config, const rs_node *node) {
   else if (why.length == 0)
     experiment->targets = same;
   else if (node != NULL)
-    rs_problem(config->problems, node, "same: %s (targets: per_length)", rs_text_string(&why));
+    rs_problem(config->problems, node, "%s (targets: per_length)", rs_text_string(&why));
   else
     experiment->own_targets = rs_strdup(rs_text_string(&why), NULL);
   rs_text_clear(&why);
@@ -140,6 +140,15 @@ static void read_baselines(rs_config_context *config, const rs_node *node) {
     rs_problem(config->problems, node, "stand beside methods of all checkpoints and lengths, not zipped ones");
 }
 
+/* Whether two resolved recipes are one on the model, where that says the length that neither does. */
+static bool is_same(const rs_recipe *a, const rs_recipe *b, const rs_model *model) {
+  bool same = a->method == b->method && rs_recipe_train_length(a, model) == rs_recipe_train_length(b, model);
+  for (size_t i = 0; same && i < a->settings.count; i++)
+    same = strcmp(a->settings.params[i]->name, "train_length") == 0 ||
+           rs_value_same(&a->settings.values[i], &b->settings.values[i]);
+  return same;
+}
+
 /* Whether every checkpoint reads with the method as it does without: its first recipe, not tuned to another. */
 static rs_status is_unchanged(const rs_experiment *experiment, size_t method, bool *unchanged, rs_err *err) {
   *unchanged = true;
@@ -147,7 +156,7 @@ static rs_status is_unchanged(const rs_experiment *experiment, size_t method, bo
     const rs_checkpoint *checkpoint = &experiment->checkpoints[m];
     rs_recipe recipe;
     RS_TRY(rs_experiment_recipe(experiment, m, method, &recipe, err));
-    *unchanged = !checkpoint->tuned && rs_recipe_same(&recipe, &checkpoint->recipes[0]);
+    *unchanged = !checkpoint->tuned && is_same(&recipe, &checkpoint->recipes[0], &experiment->models[m]);
     rs_recipe_clear(&recipe);
   }
   return RS_OK;

@@ -7,7 +7,7 @@
 
 /* ---- recipes ----------------------------------------------------------------------------------------------------- */
 
-bool rs_recipe_same(const rs_recipe *a, const rs_recipe *b) {
+static bool same_recipe(const rs_recipe *a, const rs_recipe *b) {
   bool same = a->method == b->method && a->settings.count == b->settings.count;
   for (size_t i = 0; same && i < a->settings.count; i++)
     same = rs_value_same(&a->settings.values[i], &b->settings.values[i]);
@@ -37,7 +37,7 @@ static rs_status spell(const rs_recipe *recipe, const rs_model *model, bool all,
   if (status == RS_OK) rs_entry_write(said.method->name, &said.settings, &text);
   *same = status == RS_OK && rs_method_find(said.method->name) == said.method &&
           rs_recipe_resolve(&said, model, &why) == RS_OK && rs_recipe_check(&said, model, &why) == RS_OK &&
-          rs_recipe_same(recipe, &said);
+          same_recipe(recipe, &said);
   if (*same) rs_text_puts(words, rs_text_string(&text));
   words->failed |= text.failed;
   rs_text_clear(&text);
