@@ -187,7 +187,7 @@ static void make_method(const ropescope_method_spec *spec, api_method *made) {
   const rs_kind kind = {.name = name,
                         .summary = summary,
                         .reference = reference,
-                        .version = spec->version > 0 ? spec->version : 1,
+                        .version = spec->version,
                         .params = made->params,
                         .param_count = spec->parameter_count,
                         .params_size = sizeof(values)};

@@ -169,7 +169,7 @@ static void write_seed(rs_json *json, uint64_t seed) {
 
 static void write_kind(rs_json *json, const char *stage, const rs_kind *kind) {
   char words[128];
-  snprintf(words, sizeof words, "%s %s %d", stage, kind->name, kind->version);
+  snprintf(words, sizeof words, "%s %s %d", stage, kind->name, rs_kind_version(kind));
   rs_json_string(json, NULL, words);
 }
 

@@ -40,11 +40,15 @@ typedef struct rs_kind {
   const char *name;
   const char *summary;
   const char *reference; /* paper or code, and equation */
-  int version;           /* raised when the same parameters give other numbers */
+  int version;           /* 0: the first, told as 1; raised when the same parameters give other numbers */
   const rs_param *params;
   size_t param_count;
   size_t params_size; /* bytes of the struct that `params` are the fields of */
 } rs_kind;
+
+static inline int rs_kind_version(const rs_kind *kind) {
+  return kind->version > 0 ? kind->version : 1;
+}
 
 /* The parameters of a kind: its specs, and the struct whose fields they are. */
 #define RS_KIND(specs, struct_type)                                                                                    \

@@ -89,7 +89,6 @@ static const rs_param rotary_specs[] = {
 };
 const rs_kind rs_rotary_stage = {.name = "every rotary method",
                                  .summary = "what every method that turns pairs has",
-                                 .version = 1,
                                  RS_KIND(rotary_specs, rs_rotary_params)};
 
 static const rs_param scale_specs[] = {
@@ -103,7 +102,6 @@ static const rs_param scale_specs[] = {
 };
 const rs_kind rs_scale_stage = {.name = "every scaled method",
                                 .summary = "what every method with a scale has",
-                                .version = 1,
                                 RS_KIND(scale_specs, rs_scale_params)};
 
 const rs_param rs_interpolation_specs[] = {

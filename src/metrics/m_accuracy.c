@@ -51,8 +51,7 @@ static size_t curve_rows(const void *params, const rs_curve_in *in) {
 const rs_metric_kind rs_metric_accuracy = {
     .kind = {.name = "accuracy",
              .summary = "share of targets that a model says, overall and for each part of its task",
-             .reference = "accuracy by kind of token: Arora et al., arXiv:2312.04927, section 3",
-             .version = 1},
+             .reference = "accuracy by kind of token: Arora et al., arXiv:2312.04927, section 3"},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 2),
     .curve_rows = curve_rows,

@@ -81,8 +81,7 @@ static const rs_column scalars[] = {
 const rs_metric_kind rs_metric_alias = {
     .kind = {.name = "alias",
              .summary = "keys that stand at one place, so that content alone tells them apart",
-             .reference = "Wang et al., arXiv:2411.13476, section 3 (bfloat16 position ids)",
-             .version = 1},
+             .reference = "Wang et al., arXiv:2411.13476, section 3 (bfloat16 position ids)"},
     RS_SCALARS(scalars),
     .finish = finish,
 };

@@ -59,8 +59,7 @@ static const rs_column curve[] = {
 const rs_metric_kind rs_metric_argmax_distance = {
     .kind = {.name = "argmax_distance",
              .summary = "at which distance the largest logit of a row stands",
-             .reference = "Barbero et al., arXiv:2410.06205, proposition 3.1",
-             .version = 1},
+             .reference = "Barbero et al., arXiv:2410.06205, proposition 3.1"},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 2),
     .curve_rows = rs_rows_of_bins,

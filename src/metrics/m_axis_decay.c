@@ -172,7 +172,6 @@ const rs_metric_kind rs_metric_axis_decay = {
     .kind = {.name = "axis_decay",
              .summary = "mean cosine along time, rows and columns, each over the pairs that read it",
              .reference = "Qwen2-VL, arXiv:2409.12191, section 2.1; VideoRoPE, arXiv:2502.05173, sections 3 and 4",
-             .version = 1,
              RS_KIND(specs, params)},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 1),

@@ -60,8 +60,7 @@ static const rs_column curve[] = {
 const rs_metric_kind rs_metric_axis_wavelengths = {
     .kind = {.name = "axis_wavelengths",
              .summary = "which pairs read time, rows and columns, and after how many ids they come round",
-             .reference = "Qwen2-VL, arXiv:2409.12191, section 2.1; VideoRoPE, arXiv:2502.05173, section 3",
-             .version = 1},
+             .reference = "Qwen2-VL, arXiv:2409.12191, section 2.1; VideoRoPE, arXiv:2502.05173, section 3"},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 1),
     .curve_rows = rs_rows_of_pairs,

@@ -230,7 +230,6 @@ const rs_metric_kind rs_metric_base_bound = {
     .kind = {.name = "base_bound",
              .summary = "the least base that keeps B_m >= 0 up to the length, by a search with proof",
              .reference = "arXiv:2405.14591, section 4; Su, kexue.fm/archives/10122",
-             .version = 1,
              RS_KIND(specs, params)},
     RS_SCALARS(scalars),
     .finish = finish,

@@ -215,7 +215,6 @@ const rs_metric_kind rs_metric_calibration = {
     .kind = {.name = "calibration",
              .summary = "a head fitted to a wanted curve within train_length, then moved to this length unchanged",
              .reference = "fitted as in Position Interpolation, arXiv:2306.15595, appendix C",
-             .version = 1,
              RS_KIND(specs, params)},
     .draws = true,
     RS_SCALARS(scalars),

@@ -103,8 +103,7 @@ const rs_metric_kind rs_metric_channel_axes = {
     .kind = {.name = "channel_axes",
              .summary = "whether channels of a position table say the row or the column: the first frame of the first "
                         "picture",
-             .reference = "MAE, arXiv:2111.06377, util/pos_embed.py; Fisher, 1925 (two-way analysis of variance)",
-             .version = 1},
+             .reference = "MAE, arXiv:2111.06377, util/pos_embed.py; Fisher, 1925 (two-way analysis of variance)"},
     .needs_picture = true,
     RS_SCALARS(scalars),
     RS_CURVE(curve, 1),

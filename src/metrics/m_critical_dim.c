@@ -51,8 +51,7 @@ const rs_metric_kind rs_metric_critical_dim = {
     .kind = {.name = "critical_dim",
              .summary = "which pairs went full circle in training, and how far the next one reaches",
              .reference = "Liu et al., arXiv:2310.05209, theorem 2; LongRoPE2, arXiv:2502.20082, section "
-                          "3.1",
-             .version = 1},
+                          "3.1"},
     RS_SCALARS(scalars),
     .finish = finish,
 };

@@ -49,8 +49,7 @@ static const rs_column curve[] = {
 const rs_metric_kind rs_metric_distance_mass = {
     .kind = {.name = "distance_mass",
              .summary = "attention weight against distance, in log-spaced bins",
-             .reference = "ALiBi, arXiv:2108.12409, appendix (locality of attention)",
-             .version = 1},
+             .reference = "ALiBi, arXiv:2108.12409, appendix (locality of attention)"},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 2),
     .curve_rows = rs_rows_of_bins,

@@ -149,7 +149,6 @@ const rs_metric_kind rs_metric_embedding = {
     .kind = {.name = "embedding",
              .summary = "the position table in a few channels: the first frame of the first picture, else the sequence",
              .reference = "ViT, arXiv:2010.11929, section 3.2 (tables resized to another grid)",
-             .version = 1,
              RS_KIND(specs, params)},
     .check = check,
     RS_SCALARS(scalars),

@@ -75,8 +75,7 @@ static const rs_column scalars_perplexity[] = {
 const rs_metric_kind rs_metric_effective_tokens = {
     .kind = {.name = "effective_tokens",
              .summary = "number of equally weighted keys with the same entropy (a learned sink counts as a key)",
-             .reference = "exponential of Shannon's entropy (Hill number of order 1)",
-             .version = 1},
+             .reference = "exponential of Shannon's entropy (Hill number of order 1)"},
     RS_SCALARS(scalars_perplexity),
     .prepare = prepare_perplexity,
     .row = row_perplexity,

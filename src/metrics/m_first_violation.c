@@ -32,8 +32,7 @@ static const rs_column scalars[] = {
 const rs_metric_kind rs_metric_first_violation = {
     .kind = {.name = "first_violation",
              .summary = "first distance m with B_m < 0, searched over every integer",
-             .reference = "Base of RoPE bounds context length, arXiv:2405.14591, section 4",
-             .version = 1},
+             .reference = "Base of RoPE bounds context length, arXiv:2405.14591, section 4"},
     RS_SCALARS(scalars),
     .finish = finish,
 };

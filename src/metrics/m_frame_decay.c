@@ -74,7 +74,6 @@ const rs_metric_kind rs_metric_frame_decay = {
     .kind = {.name = "frame_decay",
              .summary = "the kernel along the first video, frame by frame at one place",
              .reference = "VideoRoPE, arXiv:2502.05173, sections 3 and 4",
-             .version = 1,
              RS_KIND(specs, params)},
     .needs_picture = true,
     RS_SCALARS(scalars),

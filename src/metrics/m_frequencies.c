@@ -137,8 +137,7 @@ static const rs_column curve[] = {
 const rs_metric_kind rs_metric_frequencies = {
     .kind = {.name = "frequencies",
              .summary = "the frequency table pair by pair: what was kept, blended and divided, the base, the amplitude",
-             .reference = "YaRN, arXiv:2309.00071v2, sections 3.1 to 3.3",
-             .version = 1},
+             .reference = "YaRN, arXiv:2309.00071v2, sections 3.1 to 3.3"},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 1),
     .curve_rows = rs_rows_of_pairs,

@@ -197,7 +197,6 @@ const rs_metric_kind rs_metric_grid_decay = {
              .summary = "the kernel over frames, rows and columns of an image or video, seen from its middle patch",
              .reference = "Qwen2-VL, arXiv:2409.12191, section 2.1; VideoRoPE, arXiv:2502.05173 (temporal pairs that "
                           "come round)",
-             .version = 1,
              RS_KIND(specs, params)},
     .needs_picture = true,
     RS_SCALARS(scalars),

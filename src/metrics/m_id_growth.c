@@ -70,8 +70,7 @@ static const rs_column curve[] = {
 const rs_metric_kind rs_metric_id_growth = {
     .kind = {.name = "id_growth",
              .summary = "how many position ids text, images and videos take",
-             .reference = "Qwen2-VL, arXiv:2409.12191, section 2.1 (fewer ids than tokens); V2PE, arXiv:2412.09616",
-             .version = 1},
+             .reference = "Qwen2-VL, arXiv:2409.12191, section 2.1 (fewer ids than tokens); V2PE, arXiv:2412.09616"},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 1),
     .curve_rows = curve_rows,

@@ -36,8 +36,7 @@ static const rs_column scalars[] = {
 const rs_metric_kind rs_metric_local_resolution = {
     .kind = {.name = "local_resolution",
              .summary = "drop of the mean cosine from distance 0 to 1, and what is left of plain RoPE's",
-             .reference = "NTK-aware scaling (bloc97, 2023); YaRN, arXiv:2309.00071, section 3.2",
-             .version = 1},
+             .reference = "NTK-aware scaling (bloc97, 2023); YaRN, arXiv:2309.00071, section 3.2"},
     RS_SCALARS(scalars),
     .finish = finish,
 };

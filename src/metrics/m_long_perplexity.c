@@ -84,7 +84,6 @@ const rs_metric_kind rs_metric_long_perplexity = {
     .kind = {.name = "long_perplexity",
              .summary = "perplexity of the tokens that a long context helps to foretell (LongPPL)",
              .reference = "Fang et al., arXiv:2410.23771, section 3 (LSD, LCL, LongPPL)",
-             .version = 1,
              RS_KIND(specs, params)},
     RS_SCALARS(scalars),
     .cut = cut,

@@ -32,8 +32,7 @@ static const rs_column scalars[] = {
 const rs_metric_kind rs_metric_loss = {
     .kind = {.name = "loss",
              .summary = "cross-entropy of what a model says to its task, perplexity, and excess over the best loss",
-             .reference = "perplexity beyond the trained length: ALiBi, arXiv:2108.12409, section 2",
-             .version = 1},
+             .reference = "perplexity beyond the trained length: ALiBi, arXiv:2108.12409, section 2"},
     RS_SCALARS(scalars),
     .read = read,
 };
@@ -63,7 +62,6 @@ const rs_metric_kind rs_metric_loss_by_position = {
     .kind = {.name = "loss_by_position",
              .summary = "loss against the position of what is to be said, in log-spaced bins",
              .reference = "Kaplan et al., arXiv:2001.08361, section 3.2.1 and figure 20 (loss per token)",
-             .version = 1,
              RS_KIND(specs_by_position, rs_answer_bins)},
     RS_CURVE(curve_by_position, 3),
     .curve_rows = rs_answers_curve_rows,

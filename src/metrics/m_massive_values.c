@@ -133,7 +133,6 @@ const rs_metric_kind rs_metric_massive_values = {
     .kind = {.name = "massive_values",
              .summary = "dims of queries and keys, before rotation, whose norm over the tokens is far above the mean",
              .reference = "Jin et al., arXiv:2502.01563, section 2 (M_hd and lambda)",
-             .version = 1,
              RS_KIND(specs, params)},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 1),

@@ -81,8 +81,7 @@ static const rs_column curve[] = {
 const rs_metric_kind rs_metric_needle = {
     .kind = {.name = "needle",
              .summary = "weight, rank and win rate of the needle, also against its distance",
-             .reference = "Kamradt's needle in a haystack (2023), without weights",
-             .version = 1},
+             .reference = "Kamradt's needle in a haystack (2023), without weights"},
     .needs_needle = true,
     RS_SCALARS(scalars),
     RS_CURVE(curve, 3),

@@ -53,7 +53,6 @@ const rs_metric_kind rs_metric_needle_accuracy = {
     .kind = {.name = "needle_accuracy",
              .summary = "how often a model finds a needle, also against its depth",
              .reference = "Kamradt's needle in a haystack (2023)",
-             .version = 1,
              RS_KIND(specs, params)},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 2),

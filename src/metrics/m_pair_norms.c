@@ -131,8 +131,7 @@ const rs_metric_kind rs_metric_pair_norms = {
     .kind = {.name = "pair_norms",
              .summary =
                  "which frequencies heads use: the norms of each rotary pair in queries and keys, before rotation",
-             .reference = "Barbero et al., arXiv:2410.06205, section 4 (usage of frequencies)",
-             .version = 1},
+             .reference = "Barbero et al., arXiv:2410.06205, section 4 (usage of frequencies)"},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 1),
     .curve_rows = rs_rows_of_pairs,

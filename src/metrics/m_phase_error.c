@@ -65,7 +65,6 @@ const rs_metric_kind rs_metric_phase_error = {
     .kind = {.name = "phase_error",
              .summary = "how far angles computed in the encoding's precision are from the exact ones",
              .reference = "Wang et al., arXiv:2411.13476, section 3; ggml, ggml_rope_cache_init",
-             .version = 1,
              RS_KIND(specs, params)},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 1),

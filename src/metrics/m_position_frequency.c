@@ -127,7 +127,6 @@ const rs_metric_kind rs_metric_position_frequency = {
     .kind = {.name = "position_frequency",
              .summary = "how often documents of given lengths show each relative position",
              .reference = "STRING, arXiv:2410.18745, section 3",
-             .version = 1,
              RS_KIND(specs, params)},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 1),

@@ -119,8 +119,7 @@ static const rs_column curve[] = {
 const rs_metric_kind rs_metric_position_pca = {
     .kind = {.name = "position_pca",
              .summary = "principal components of the position table: the share of the variance each explains",
-             .reference = "Jolliffe, Principal Component Analysis, 2002; Wang and Chen, arXiv:2010.04903",
-             .version = 1},
+             .reference = "Jolliffe, Principal Component Analysis, 2002; Wang and Chen, arXiv:2010.04903"},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 1),
     .curve_rows = curve_rows,

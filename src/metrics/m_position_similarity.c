@@ -205,8 +205,7 @@ static const rs_column curve[] = {
 const rs_metric_kind rs_metric_position_similarity = {
     .kind = {.name = "position_similarity",
              .summary = "how alike positions look: the first frame of the first picture, else the sequence",
-             .reference = "ViT, arXiv:2010.11929, figure 7; Wang and Chen, arXiv:2010.04903",
-             .version = 1},
+             .reference = "ViT, arXiv:2010.11929, figure 7; Wang and Chen, arXiv:2010.04903"},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 4),
     .curve_rows = curve_rows,

@@ -20,8 +20,7 @@ static const rs_column scalars[] = {
 const rs_metric_kind rs_metric_recall = {
     .kind = {.name = "recall",
              .summary = "accuracy of what stands in the context already",
-             .reference = "Arora et al., arXiv:2312.04927, section 3 (associative recall)",
-             .version = 1},
+             .reference = "Arora et al., arXiv:2312.04927, section 3 (associative recall)"},
     RS_SCALARS(scalars),
     .read = read,
 };
@@ -55,7 +54,6 @@ const rs_metric_kind rs_metric_recall_by_distance = {
              .summary = "accuracy of what stands in the context already, against how far back it stands; of decoders, "
                         "but their needles",
              .reference = "use of context by its distance: Khandelwal et al., arXiv:1805.04623",
-             .version = 1,
              RS_KIND(specs_by_distance, rs_answer_bins)},
     RS_CURVE(curve_by_distance, 3),
     .curve_rows = rs_answers_curve_rows,

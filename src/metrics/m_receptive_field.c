@@ -93,7 +93,6 @@ const rs_metric_kind rs_metric_receptive_field = {
              .summary = "how many of the nearest keys hold a share of the weight (99 %) when no content tells them "
                         "apart; no key is masked",
              .reference = "ALiBi, arXiv:2108.12409; Qin et al., arXiv:2307.10156, section 4",
-             .version = 1,
              RS_KIND(specs, params)},
     RS_SCALARS(scalars),
     .finish = finish,

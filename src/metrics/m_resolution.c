@@ -56,8 +56,7 @@ static const rs_column scalars[] = {
 const rs_metric_kind rs_metric_resolution = {
     .kind = {.name = "resolution",
              .summary = "accuracy along each axis of an image or film",
-             .reference = "the tasks where and film, whose classes ask for each axis",
-             .version = 1},
+             .reference = "the tasks where and film, whose classes ask for each axis"},
     RS_SCALARS(scalars),
     .read = read,
 };

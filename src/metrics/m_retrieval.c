@@ -85,7 +85,6 @@ const rs_metric_kind rs_metric_retrieval = {
     .kind = {.name = "retrieval",
              .summary = "retrieval score: how often a head's largest attention is on what is asked for",
              .reference = "Wu et al., arXiv:2404.15574, section 2 (retrieval score)",
-             .version = 1,
              RS_KIND(specs, params)},
     .needs_needle = true,
     RS_SCALARS(scalars),

@@ -38,8 +38,7 @@ static const rs_column curve[] = {
 const rs_metric_kind rs_metric_score_by_distance = {
     .kind = {.name = "score_by_distance",
              .summary = "mean and standard deviation of the simulated logits against distance (needles left out)",
-             .reference = "Barbero et al., arXiv:2410.06205, section 3",
-             .version = 1},
+             .reference = "Barbero et al., arXiv:2410.06205, section 3"},
     .needs_moments = true,
     RS_SCALARS(scalars),
     RS_CURVE(curve, 3),

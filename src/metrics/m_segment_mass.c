@@ -66,7 +66,6 @@ const rs_metric_kind rs_metric_segment_mass = {
     .kind = {.name = "segment_mass",
              .summary = "attention weight of the needle, the first keys, the nearest and the rest: they sum to 1",
              .reference = "sinks and recent tokens: StreamingLLM, arXiv:2309.17453; needles: Kamradt (2023)",
-             .version = 1,
              RS_KIND(specs, params)},
     RS_SCALARS(scalars),
     .sinks = sinks,

@@ -211,7 +211,6 @@ const rs_metric_kind rs_metric_shift_invariance = {
     .kind = {.name = "shift_invariance",
              .summary = "how much a logit changes when query and key move by as many tokens",
              .reference = "Wang et al., arXiv:2411.13476, section 3",
-             .version = 1,
              RS_KIND(specs, params)},
     .draws = true,
     RS_SCALARS(scalars),

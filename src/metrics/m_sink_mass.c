@@ -39,7 +39,6 @@ const rs_metric_kind rs_metric_sink_mass = {
     .kind = {.name = "sink_mass",
              .summary = "attention weight of the first keys",
              .reference = "StreamingLLM, arXiv:2309.17453",
-             .version = 1,
              RS_KIND(specs, params)},
     RS_SCALARS(scalars),
     .sinks = sinks,

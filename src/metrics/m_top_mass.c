@@ -87,7 +87,6 @@ const rs_metric_kind rs_metric_top_mass = {
     .kind = {.name = "top_mass",
              .summary = "attention weight of the k largest keys",
              .reference = "what sparse attention keeps: Gupta et al., arXiv:2106.06899 (top-k attention)",
-             .version = 1,
              RS_KIND(specs, params)},
     .check = check,
     RS_CURVE(curve, 1),

@@ -202,8 +202,7 @@ static const rs_column scalars[] = {
 const rs_metric_kind rs_metric_zero_shot_damage = {
     .kind = {.name = "zero_shot_damage",
              .summary = "what a change of rotary angles costs a model that is not trained again, predicted from angles",
-             .reference = "no paper's: a prediction that experiments put to the test",
-             .version = 1},
+             .reference = "no paper's: a prediction that experiments put to the test"},
     RS_SCALARS(scalars),
     .finish = finish,
 };
@@ -243,8 +242,7 @@ const rs_metric_kind rs_metric_lookback_damage = {
                     "one token back",
          .reference =
              "no paper's: fitted to two seeds of experiments/extrapolation/extend-without-training, put to the test in "
-             "experiments/extrapolation/what-predicts-loss",
-         .version = 1},
+             "experiments/extrapolation/what-predicts-loss"},
     RS_SCALARS(scalars_lookback),
     .finish = finish_lookback,
 };

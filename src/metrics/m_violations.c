@@ -74,8 +74,7 @@ static const rs_column scalars[] = {
 const rs_metric_kind rs_metric_violations = {
     .kind = {.name = "violations",
              .summary = "how many distances m have B_m < 0, and the least B_m / (D/2)",
-             .reference = "Base of RoPE bounds context length, arXiv:2405.14591, table 4",
-             .version = 1},
+             .reference = "Base of RoPE bounds context length, arXiv:2405.14591, table 4"},
     RS_SCALARS(scalars),
     .finish = finish,
 };

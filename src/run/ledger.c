@@ -106,7 +106,7 @@ static rs_status make_roles(const rs_experiment *experiment, const rs_cell *cell
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
 static void put_version(rs_text *words, const char *stage, const rs_kind *kind) {
-  rs_text_printf(words, "%s: %s %d\n", stage, kind->name, kind->version);
+  rs_text_printf(words, "%s: %s %d\n", stage, kind->name, rs_kind_version(kind));
 }
 
 static void put_stages(rs_text *words, const rs_method *method, const rs_settings *settings) {

@@ -125,7 +125,7 @@ void rs_parts_write(const rs_parts *parts, bool inputs, rs_json *json) {
     rs_json_string(json, inputs ? "file" : "name", part->name);
     if (inputs && *part->hash != '\0') rs_json_string(json, "sha256", part->hash); /* a folder has none */
     if (!inputs) rs_json_string(json, "reference", part->kind->reference);
-    if (!inputs) rs_json_number(json, "version", part->kind->version);
+    if (!inputs) rs_json_number(json, "version", rs_kind_version(part->kind));
     rs_json_end(json);
   }
   rs_json_end(json);

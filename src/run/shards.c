@@ -274,10 +274,10 @@ static rs_status check_part(const char *folder, const rs_shard_file *file, const
     if (same) theirs = entry;
   }
   size_t version = count_in(theirs, "version");
-  if (mine->kind != NULL && version != (size_t)mine->kind->version)
+  if (mine->kind != NULL && version != (size_t)rs_kind_version(mine->kind))
     return rs_fail(err, RS_INPUT,
                    "%s: %s %s is of version %zu there, and of version %d in this program (run the shard again)", folder,
-                   mine->stage, mine->name, version, mine->kind->version);
+                   mine->stage, mine->name, version, rs_kind_version(mine->kind));
   if (mine->kind == NULL && strcmp(mine->hash, word(theirs, "sha256")) != 0)
     return rs_fail(err, RS_INPUT, "%s: %s was another file when that ran: its SHA-256 was %.12s..., and is %.12s...",
                    folder, mine->name, word(theirs, "sha256"), mine->hash);

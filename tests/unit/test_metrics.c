@@ -37,7 +37,7 @@ Test(catalogue, columns__of_every_metric__have_name_unit_and_summary) {
   for (size_t i = 0; i < count; i++) {
     const rs_metric_kind *kind = kinds[i];
     cr_assert_eq(rs_metric_find(kind->kind.name), kind);
-    cr_assert(strlen(kind->kind.summary) > 0 && strlen(kind->kind.reference) > 0 && kind->kind.version > 0);
+    cr_assert(strlen(kind->kind.summary) > 0 && strlen(kind->kind.reference) > 0 && kind->kind.version >= 0);
     cr_assert(kind->scalar_count <= RS_METRIC_SCALARS && kind->scalar_count + kind->curve_count > 0);
     cr_assert(kind->curve_count == 0 ? kind->index_count == 0 : kind->index_count < kind->curve_count);
     cr_assert_eq(kind->row != NULL || kind->content != NULL, rs_metric_observes(kind));

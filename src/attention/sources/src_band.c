@@ -97,7 +97,6 @@ const rs_source_kind rs_source_band = {
     .kind = {.name = "band",
              .summary = "Gaussian q and k whose energy sits in a band of rotary pairs",
              .reference = "Barbero et al., arXiv:2410.06205, section 4",
-             .version = 1,
              RS_KIND(specs, params)},
     .check = check,
     .state_size = sizeof(rs_band_pairs),

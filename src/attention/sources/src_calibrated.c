@@ -88,7 +88,6 @@ const rs_source_kind rs_source_calibrated = {
              .summary = "one query and one key whose logits follow a wanted curve of distance under plain RoPE of the "
                         "model, fitted within train_length",
              .reference = "fitted as in Position Interpolation, arXiv:2306.15595, appendix C",
-             .version = 1,
              RS_KIND(specs, params)},
     .state_size = sizeof(state),
     .prepare = prepare,

@@ -12,8 +12,7 @@ static void query(const rs_source_in *in, size_t position, double *out) {
 const rs_source_kind rs_source_constant = {
     .kind = {.name = "constant",
              .summary = "q = k = 1: the bare positional kernel",
-             .reference = "RoFormer, arXiv:2104.09864, section 3.4.3",
-             .version = 1},
+             .reference = "RoFormer, arXiv:2104.09864, section 3.4.3"},
     .keys = keys,
     .query = query,
 };

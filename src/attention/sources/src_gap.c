@@ -47,7 +47,6 @@ const rs_source_kind rs_source_gap = {
     .kind = {.name = "gap",
              .summary = "one key stands above all others by a given logit: dilution alone",
              .reference = "Scalable-Softmax, arXiv:2501.19399, section 2",
-             .version = 1,
              RS_KIND(specs, params)},
     .state_size = sizeof(state),
     .prepare = prepare,

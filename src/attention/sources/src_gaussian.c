@@ -58,7 +58,6 @@ const rs_source_kind rs_source_gaussian = {
     .kind = {.name = "gaussian",
              .summary = "iid N(0, sd^2) queries and keys: no content relates them",
              .reference = "Barbero et al., arXiv:2410.06205, proposition 3.2",
-             .version = 1,
              RS_KIND(specs, params)},
     .state_size = sizeof(params),
     .keys = keys,

@@ -30,7 +30,6 @@ const rs_source_kind rs_source_gaussian_mean = {
     .kind = {.name = "gaussian_mean",
              .summary = "N(mean, 1) in every dim: noise around the bare kernel",
              .reference = "Men et al., arXiv:2405.14591, section 3 (expected score of iid q, k with a mean)",
-             .version = 1,
              RS_KIND(specs, params)},
     .state_size = sizeof(params),
     .keys = keys,

@@ -66,7 +66,6 @@ const rs_source_kind rs_source_grid = {
     .kind = {.name = "grid",
              .summary = "iid text, and image or video patches that resemble their neighbours",
              .reference = "random Fourier features: Rahimi and Recht, NIPS 2007",
-             .version = 1,
              RS_KIND(specs, params)},
     .state_size = sizeof(state),
     .prepare = prepare,

@@ -48,7 +48,6 @@ const rs_source_kind rs_source_lookback = {
     .kind = {.name = "lookback",
              .summary = "keys are the queries' one content, turned so that plain RoPE looks r tokens back",
              .reference = "Barbero et al., arXiv:2410.06205, proposition 3.1",
-             .version = 1,
              RS_KIND(specs, params)},
     .state_size = sizeof(params),
     .keys = keys,

@@ -81,7 +81,6 @@ const rs_source_kind rs_source_model = {
     .kind = {.name = "model",
              .summary = "the queries and keys of a checkpoint's own heads, on the sequences of its task or on a text",
              .reference = "whatever the checkpoint has learned",
-             .version = 1,
              RS_KIND(specs, rs_model_source)},
     .check = check,
     .state_size = sizeof(rs_given_rows),

@@ -94,7 +94,6 @@ const rs_source_kind rs_source_needle = {
     .kind = {.name = "needle",
              .summary = "Gaussian haystack, and one more key that resembles the query at a chosen depth",
              .reference = "Kamradt's needle in a haystack (2023), without weights",
-             .version = 1,
              RS_KIND(specs, params)},
     .check = check,
     .state_size = sizeof(state),

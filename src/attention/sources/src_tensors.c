@@ -355,7 +355,6 @@ const rs_source_kind rs_source_tensors = {
     .kind = {.name = "tensors",
              .summary = "queries and keys of a real model, dumped to files",
              .reference = "whatever the model has computed",
-             .version = 1,
              RS_KIND(specs, params)},
     .check = check,
     .fit = fit,

@@ -111,7 +111,6 @@ const rs_bias_kind rs_bias_kerple = {
     .kind = {.name = "kerple",
              .summary = "bias = -r1 ln(1 + r2 distance) or -a distance^p, learned for each head",
              .reference = "KERPLE, arXiv:2205.09921",
-             .version = 1,
              RS_KIND(specs, params)},
     .check = check,
     .table_size = table_size,

@@ -65,7 +65,6 @@ const rs_bias_kind rs_bias_relative = {
     .kind = {.name = "relative",
              .summary = "one learned number for each head and clipped relative position",
              .reference = "arXiv:1803.02155, section 3.2, as a scalar",
-             .version = 1,
              RS_KIND(specs, params)},
     .check = check,
     .table_size = table_size,

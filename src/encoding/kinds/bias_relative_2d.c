@@ -203,7 +203,6 @@ const rs_bias_kind rs_bias_relative_2d = {
     .kind = {.name = "relative_2d",
              .summary = "one learned number for each head, relative row and column within a picture",
              .reference = "Swin, arXiv:2103.14030, eq. 4",
-             .version = 1,
              RS_KIND(specs, params)},
     .check = check,
     .table_size = table_size,

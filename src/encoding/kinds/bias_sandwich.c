@@ -72,7 +72,6 @@ const rs_bias_kind rs_bias_sandwich = {
     .kind = {.name = "sandwich",
              .summary = "bias = H / (8 (h + 1)) times the inner product of sinusoidal embeddings",
              .reference = "Sandwich, arXiv:2212.10356",
-             .version = 1,
              RS_KIND(specs, params)},
     .check = check,
     .table_size = table_size,

@@ -103,7 +103,6 @@ const rs_bias_kind rs_bias_t5 = {
     .kind = {.name = "t5",
              .summary = "one learned number for each head and logarithmic bucket of distances",
              .reference = "T5, arXiv:1910.10683, section 2.1; transformers modeling_t5.py",
-             .version = 1,
              RS_KIND(specs, params)},
     .check = check,
     .table_size = table_size,

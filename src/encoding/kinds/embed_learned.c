@@ -89,7 +89,6 @@ const rs_embed_kind rs_embed_learned = {
     .kind = {.name = "learned",
              .summary = "one vector a position, added to the token; none beyond train_length",
              .reference = "Gehring et al., arXiv:1705.03122, section 3.1; GPT-2",
-             .version = 1,
              RS_KIND(specs, params)},
     .check = check,
     .state_size = sizeof(state),

@@ -315,7 +315,6 @@ const rs_embed_kind rs_embed_learned_2d = {
              .summary = "one vector a patch, or a row and a column, resized to the picture's grid; zeros for text but "
                         "the class token",
              .reference = "ViT, arXiv:2010.11929, sections 3.1 and 3.2; Pix2Struct, arXiv:2210.03347 (its code)",
-             .version = 1,
              RS_KIND(specs, params)},
     .check = check,
     .state_size = sizeof(state),

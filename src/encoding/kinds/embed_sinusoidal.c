@@ -61,7 +61,6 @@ const rs_embed_kind rs_embed_sinusoidal = {
     .kind = {.name = "sinusoidal",
              .summary = "sin and cos of the position at geometric frequencies, added to the token",
              .reference = "Attention Is All You Need, arXiv:1706.03762, section 3.5",
-             .version = 1,
              RS_KIND(specs, params)},
     .state_size = sizeof(state),
     .prepare = prepare,

@@ -73,7 +73,6 @@ const rs_embed_kind rs_embed_sinusoidal_2d = {
     .kind = {.name = "sinusoidal_2d",
              .summary = "sin and cos of a patch's row and column, added to the token; zeros for text",
              .reference = "MAE, arXiv:2111.06377, util/pos_embed.py; NaViT, arXiv:2307.06304, section 2.1",
-             .version = 1,
              RS_KIND(specs, params)},
     .state_size = sizeof(state),
     .prepare = prepare,

@@ -83,7 +83,6 @@ const rs_freq_kind rs_freq_axial = {
              .summary = "omega = theta^(-4k/R) for the k-th pair of the column, and again for the row; all but "
                         "kept_pairs of each times (trained side - 1) / (side - 1)",
              .reference = "Heo et al., arXiv:2403.13298, section 3.2; RandAR, github.com/ziqipang/RandAR d374a72",
-             .version = 1,
              RS_KIND(specs, params)},
     .check = check,
     .fill = fill,

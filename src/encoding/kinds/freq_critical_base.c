@@ -19,8 +19,7 @@ static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
 const rs_freq_kind rs_freq_critical_base = {
     .kind = {.name = "critical_base",
              .summary = "base theta^(ln(s L0 / 2 pi) / ln(L0 / 2 pi))",
-             .reference = "Liu et al., arXiv:2310.05209, theorem 2",
-             .version = 1},
+             .reference = "Liu et al., arXiv:2310.05209, theorem 2"},
     .scaled = true,
     .fill = fill,
 };

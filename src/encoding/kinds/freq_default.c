@@ -10,7 +10,6 @@ static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
 const rs_freq_kind rs_freq_default = {
     .kind = {.name = "default",
              .summary = "omega_j = theta^(-2j/R)",
-             .reference = "RoFormer, arXiv:2104.09864, eq. 15",
-             .version = 1},
+             .reference = "RoFormer, arXiv:2104.09864, eq. 15"},
     .fill = fill,
 };

@@ -109,7 +109,6 @@ const rs_freq_kind rs_freq_dprope = {
     .kind = {.name = "dprope",
              .summary = "each pair divided by s or kept, whichever spreads its angles more as in training",
              .reference = "arXiv:2410.01490, section 3.3; github.com/1180301012/DPRoPE",
-             .version = 1,
              RS_KIND(specs, params)},
     .scaled = true,
     .trained = true,

@@ -38,7 +38,6 @@ const rs_freq_kind rs_freq_explicit = {
     .kind = {.name = "explicit",
              .summary = "every frequency as given",
              .reference = "a table, not a formula (inv_freq in Hugging Face and vLLM)",
-             .version = 1,
              RS_KIND(specs, params)},
     .check = check,
     .fill = fill,

@@ -24,7 +24,6 @@ const rs_freq_kind rs_freq_linear = {
     .kind = {.name = "linear",
              .summary = "omega_j = theta^(-2j/R) / s",
              .reference = "Position Interpolation, arXiv:2306.15595, eq. 4",
-             .version = 1,
              RS_KIND(rs_interpolation_specs, rs_interpolation)},
     .scaled = true,
     .check = check,

@@ -40,7 +40,6 @@ const rs_freq_kind rs_freq_llama3 = {
     .kind = {.name = "llama3",
              .summary = "fast pairs kept, slow ones divided by s, a ramp in train_length / wavelength between",
              .reference = "Llama 3, arXiv:2407.21783; llama-models, models/llama3/model.py",
-             .version = 1,
              RS_KIND(specs, params)},
     .scaled = true,
     .trained = true,

@@ -68,7 +68,6 @@ const rs_freq_kind rs_freq_longrope = {
     .kind = {.name = "longrope",
              .summary = "each frequency divided by its own factor, one list up to train_length, one beyond",
              .reference = "LongRoPE, arXiv:2402.13753; Phi-3, arXiv:2404.14219",
-             .version = 1,
              RS_KIND(specs, params)},
     .check = check,
     .fill = fill,

@@ -23,8 +23,7 @@ static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
 const rs_freq_kind rs_freq_ntk = {
     .kind = {.name = "ntk",
              .summary = "omega_j = (theta s^(R/(R-2)))^(-2j/R)",
-             .reference = "NTK-aware scaling (bloc97, 2023); YaRN, arXiv:2309.00071, section 3.1",
-             .version = 1},
+             .reference = "NTK-aware scaling (bloc97, 2023); YaRN, arXiv:2309.00071, section 3.1"},
     .scaled = true,
     .fill = fill,
 };

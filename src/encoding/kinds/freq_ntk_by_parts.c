@@ -20,7 +20,6 @@ const rs_freq_kind rs_freq_ntk_by_parts = {
     .kind = {.name = "ntk_by_parts",
              .summary = "fast pairs kept, slow ones divided by s, a linear ramp between",
              .reference = "YaRN, arXiv:2309.00071v2, section 3.2, Definition 2",
-             .version = 1,
              RS_KIND(specs, params)},
     .scaled = true,
     .trained = true,

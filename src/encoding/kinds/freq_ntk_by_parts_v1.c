@@ -31,8 +31,7 @@ static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
 const rs_freq_kind rs_freq_ntk_by_parts_v1 = {
     .kind = {.name = "ntk_by_parts_v1",
              .summary = "plain, NTK-aware and linear frequencies blended by two ramps",
-             .reference = "github.com/jquesnelle/yarn, LlamaPartNTKScaledRotaryEmbedding (2023)",
-             .version = 1},
+             .reference = "github.com/jquesnelle/yarn, LlamaPartNTKScaledRotaryEmbedding (2023)"},
     .scaled = true,
     .trained = true,
     .fill = fill,

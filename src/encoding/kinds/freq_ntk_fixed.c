@@ -16,8 +16,7 @@ static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
 const rs_freq_kind rs_freq_ntk_fixed = {
     .kind = {.name = "ntk_fixed",
              .summary = "omega_j = (theta s)^(-2j/R) / s^(2/R)",
-             .reference = "Su, kexue.fm/archives/9706; vLLM rope type ntk",
-             .version = 1},
+             .reference = "Su, kexue.fm/archives/9706; vLLM rope type ntk"},
     .scaled = true,
     .fill = fill,
 };

@@ -25,7 +25,6 @@ const rs_freq_kind rs_freq_ntk_mixed = {
     .kind = {.name = "ntk_mixed",
              .summary = "omega_j = theta^(-2j/R) / exp(a (j+1)^b), a = ln s / (R/2)^b",
              .reference = "Su, kexue.fm/archives/9706; vLLM rope type ntk with mixed_b",
-             .version = 1,
              RS_KIND(specs, params)},
     .scaled = true,
     .fill = fill,

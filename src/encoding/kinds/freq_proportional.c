@@ -29,7 +29,6 @@ const rs_freq_kind rs_freq_proportional = {
     .kind = {.name = "proportional",
              .summary = "omega_j = theta^(-2j/D) for the first pairs, 0 for the rest",
              .reference = "Gemma 4; Hugging Face modeling_rope_utils.py, rope type proportional",
-             .version = 1,
              RS_KIND(specs, params)},
     .fill = fill,
 };

@@ -95,7 +95,6 @@ const rs_freq_kind rs_freq_riflex = {
                         "alone",
              .reference =
                  "RIFLEx, Zhao et al., arXiv:2502.15894, equation 8; github.com/thu-ml/RIFLEx, riflex_utils.py",
-             .version = 1,
              RS_KIND(specs, params)},
     .scaled = true,
     .trained = true,

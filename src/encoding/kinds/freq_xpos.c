@@ -29,7 +29,6 @@ const rs_freq_kind rs_freq_xpos = {
     .kind = {.name = "xpos",
              .summary = "omega_j = theta^(-2j/R); scores times zeta_j^((m-n)/B)",
              .reference = "xPos, arXiv:2212.10554, section 3.2",
-             .version = 1,
              RS_KIND(specs, params)},
     .fill = fill,
     .log_gain = log_gain,

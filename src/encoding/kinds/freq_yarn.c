@@ -72,7 +72,6 @@ const rs_freq_kind rs_freq_yarn = {
     .kind = {.name = "yarn",
              .summary = "NTK-by-parts frequencies; cos and sin times g = 0.1 ln s + 1",
              .reference = "YaRN, arXiv:2309.00071v2, Definition 2 and eq. 22",
-             .version = 1,
              RS_KIND(specs, params)},
     .scaled = true,
     .trained = true,

@@ -26,8 +26,7 @@ static rs_status fill(const rs_stage_in *in, double *logit_scale, rs_err *err) {
 const rs_lscale_kind rs_lscale_entropy_invariant = {
     .kind = {.name = "entropy_invariant",
              .summary = "logits times factor ln(m + 1) / sqrt(D), or ln(m + 1) / ln length",
-             .reference = "Su, kexue.fm/archives/8823, 9034, 9588",
-             .version = 1},
+             .reference = "Su, kexue.fm/archives/8823, 9034, 9588"},
     .check = check,
     .fill = fill,
 };

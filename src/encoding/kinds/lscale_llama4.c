@@ -15,7 +15,6 @@ static rs_status fill(const rs_stage_in *in, double *logit_scale, rs_err *err) {
 const rs_lscale_kind rs_lscale_llama4 = {
     .kind = {.name = "llama4",
              .summary = "logits times 1 + factor ln(1 + floor((m + 1) / length))",
-             .reference = "transformers modeling_llama4.py",
-             .version = 1},
+             .reference = "transformers modeling_llama4.py"},
     .fill = fill,
 };

@@ -19,8 +19,7 @@ static rs_status fill(const rs_stage_in *in, double *logit_scale, rs_err *err) {
 const rs_lscale_kind rs_lscale_log_n = {
     .kind = {.name = "log_n",
              .summary = "logits times max(1, ln(m + 1) / ln length)",
-             .reference = "Su, kexue.fm/archives/8823; Chiang and Cholak, arXiv:2202.12172; Qwen",
-             .version = 1},
+             .reference = "Su, kexue.fm/archives/8823; Chiang and Cholak, arXiv:2202.12172; Qwen"},
     .check = check,
     .fill = fill,
 };

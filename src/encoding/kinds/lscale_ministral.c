@@ -15,7 +15,6 @@ static rs_status fill(const rs_stage_in *in, double *logit_scale, rs_err *err) {
 const rs_lscale_kind rs_lscale_ministral = {
     .kind = {.name = "ministral",
              .summary = "logits times 1 + factor ln(1 + floor(m / length))",
-             .reference = "transformers modeling_ministral3.py",
-             .version = 1},
+             .reference = "transformers modeling_ministral3.py"},
     .fill = fill,
 };

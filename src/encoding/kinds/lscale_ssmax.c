@@ -26,8 +26,7 @@ static rs_status fill(const rs_stage_in *in, double *logit_scale, rs_err *err) {
 const rs_lscale_kind rs_lscale_ssmax = {
     .kind = {.name = "ssmax",
              .summary = "logits times factor ln(m + 1)",
-             .reference = "Scalable-Softmax, arXiv:2501.19399",
-             .version = 1},
+             .reference = "Scalable-Softmax, arXiv:2501.19399"},
     .check = check,
     .fill = fill,
     .by_head = true,

@@ -77,7 +77,6 @@ const rs_pos_kind rs_pos_clamp = {
     .kind = {.name = "clamp",
              .summary = "near keys keep their distance, beyond a window it grows by `leak` or not at all",
              .reference = "ReRoPE, Su, kexue.fm/archives/9708; LM-Infinite, arXiv:2308.16137",
-             .version = 1,
              RS_KIND(specs, params)},
     .text_only = true,
     .views = 2,

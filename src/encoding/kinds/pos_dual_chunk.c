@@ -81,7 +81,6 @@ const rs_pos_kind rs_pos_dual_chunk = {
     .kind = {.name = "dual_chunk",
              .summary = "positions within chunks; capped distances to the chunk before and to earlier ones",
              .reference = "Dual Chunk Attention, arXiv:2402.17463, section 3",
-             .version = 1,
              RS_KIND(specs, params)},
     .text_only = true,
     .views = VIEWS,

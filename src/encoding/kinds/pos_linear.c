@@ -27,7 +27,6 @@ const rs_pos_kind rs_pos_linear = {
     .kind = {.name = "linear",
              .summary = "positions divided by s",
              .reference = "Position Interpolation, arXiv:2306.15595, eq. 4",
-             .version = 1,
              RS_KIND(rs_interpolation_specs, rs_interpolation)},
     .scaled = true,
     .views = 1,

@@ -45,7 +45,6 @@ const rs_pos_kind rs_pos_random = {
     .kind = {.name = "random",
              .summary = "a sorted random subset of a longer range of positions",
              .reference = "Ruoss et al., arXiv:2305.16843, section 3",
-             .version = 1,
              RS_KIND(specs, params)},
     .text_only = true,
     .views = 1,

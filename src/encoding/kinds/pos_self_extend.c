@@ -82,7 +82,6 @@ const rs_pos_kind rs_pos_self_extend = {
     .kind = {.name = "self_extend",
              .summary = "near keys keep their distance, far ones are grouped",
              .reference = "Self-Extend, arXiv:2401.01325, section 3.2",
-             .version = 1,
              RS_KIND(specs, params)},
     .text_only = true,
     .views = 2,

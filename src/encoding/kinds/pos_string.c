@@ -68,7 +68,6 @@ const rs_pos_kind rs_pos_string = {
     .kind = {.name = "string",
              .summary = "near keys keep their distance, far ones are shifted nearer",
              .reference = "STRING, arXiv:2410.18745, section 4",
-             .version = 1,
              RS_KIND(specs, params)},
     .text_only = true,
     .views = 2,
