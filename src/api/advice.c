@@ -24,11 +24,10 @@ static rs_status choose_engines(const char *words, uint32_t *engines, rs_err *er
   for (const char *word = words; word != NULL && *word != '\0';) {
     word += strspn(word, between);
     size_t length = strcspn(word, between);
-    rs_text name = {0};
+    RS_OWNED(rs_text) name = {0};
     rs_text_add(&name, word, length);
     rs_status status = rs_text_check(&name, err);
     if (status == RS_OK && length > 0) status = rs_config_engines_choose(rs_text_string(&name), engines, err);
-    rs_text_clear(&name);
     if (status != RS_OK) return status;
     word += length;
   }
@@ -55,15 +54,12 @@ static rs_status check_text(const char *text, size_t length, const char *name, u
 }
 
 static rs_status check_file(const char *name, uint32_t engines, ropescope_findings *findings, rs_err *err) {
-  char *data = NULL;
+  RS_FREED char *data = NULL;
   size_t length = 0;
   if (name == NULL) return rs_fail(err, RS_INPUT, "neither a text nor a file is named");
-  char *path = rs_api_config_path(name, err);
-  rs_status status = path != NULL ? rs_hf_config_load(path, &data, &length, err) : RS_MEMORY;
-  if (status == RS_OK) status = check_text(data, length, path, engines, findings, err);
-  free(data);
-  free(path);
-  return status;
+  RS_FREED char *path = rs_api_config_path(name, err);
+  RS_TRY(path != NULL ? rs_hf_config_load(path, &data, &length, err) : RS_MEMORY);
+  return check_text(data, length, path, engines, findings, err);
 }
 
 ropescope_status ropescope_check(const char *text, size_t length, const char *name, const char *engines,
@@ -227,44 +223,38 @@ struct ropescope_conversion {
 };
 
 static rs_status read_model(const ropescope_recipe_source *source, rs_convertible *model, rs_err *err) {
-  char *path = NULL, *data = NULL;
+  RS_FREED char *path = NULL, *data = NULL;
   size_t length = 0;
   if (source->preset != NULL) return rs_convertible_preset(source->preset, model, err);
   if (source->text != NULL)
     return rs_convertible_read(source->text, strlen(source->text), source->file != NULL ? source->file : "config.json",
                                model, err);
   path = rs_api_config_path(source->file, err);
-  rs_status status = path != NULL ? rs_hf_config_load(path, &data, &length, err) : RS_MEMORY;
-  if (status == RS_OK) status = rs_convertible_read(data, length, path, model, err);
-  free(data);
-  free(path);
-  return status;
+  RS_TRY(path != NULL ? rs_hf_config_load(path, &data, &length, err) : RS_MEMORY);
+  return rs_convertible_read(data, length, path, model, err);
 }
 
 /* The method of the source on the chosen layers, in the place of what they publish. */
 static rs_status put_method(const char *method, rs_convertible *model, rs_problems *problems, rs_err *err) {
   rs_model *chosen = &model->profile.kinds[model->kind].model;
   const rs_subject_in in = {.on = chosen, .method = method, .label = "method", .length = 1};
-  rs_subject subject;
+  RS_OWNED(rs_subject) subject = {0};
   RS_TRY(rs_subject_read(&in, &subject, problems, err));
   rs_recipe_clear(&chosen->published);
   chosen->published = subject.recipe;
   subject.recipe = (rs_recipe){0};
-  rs_subject_clear(&subject);
   return RS_OK;
 }
 
 static rs_status convert(const ropescope_recipe_source *source, const char *to, size_t length, rs_conversion *out,
                          rs_problems *problems, rs_err *err) {
-  rs_convertible model;
+  RS_OWNED(rs_convertible) model = {0};
   RS_TRY(rs_api_model_check(source, err));
   RS_TRY(read_model(source, &model, err));
-  rs_status status = rs_profile_find(&model.profile, source->layers, &model.kind, err);
-  if (status == RS_OK && source->method != NULL) status = put_method(source->method, &model, problems, err);
-  if (status == RS_OK && to == NULL) status = rs_fail_on(err, RS_INPUT, "to", "is missing");
-  if (status == RS_OK) status = rs_convert(&model, to, length, out, err);
-  rs_convertible_clear(&model);
-  return status;
+  RS_TRY(rs_profile_find(&model.profile, source->layers, &model.kind, err));
+  if (source->method != NULL) RS_TRY(put_method(source->method, &model, problems, err));
+  if (to == NULL) return rs_fail_on(err, RS_INPUT, "to", "is missing");
+  return rs_convert(&model, to, length, out, err);
 }
 
 ropescope_status ropescope_convert(const ropescope_recipe_source *source, const char *to, size_t length,

@@ -44,10 +44,9 @@ char *rs_api_config_path(const char *path, rs_err *err) {
 rs_status rs_api_model_name(const char *file, const char *text, rs_arena *arena, const char **name, rs_err *err) {
   *name = text == NULL ? NULL : file != NULL ? file : "config.json";
   if (text != NULL || file == NULL) return RS_OK;
-  char *path = rs_api_config_path(file, err);
+  RS_FREED char *path = rs_api_config_path(file, err);
   if (path == NULL) return RS_MEMORY;
   *name = rs_arena_text(arena, path);
-  free(path);
   return rs_arena_check(arena, err);
 }
 

@@ -315,7 +315,7 @@ static rs_status make_room(const rs_api_observed *o, room *r, rs_err *err) {
 }
 
 rs_status rs_api_observe(rs_api_observed *observed, ropescope_statistics *statistics, rs_err *err) {
-  room r = {0};
+  RS_OWNED(room) r = {0};
   rs_status status = make_room(observed, &r, err);
   for (size_t head = 0; head < observed->asked->heads && status == RS_OK; head++) {
     rs_attention_job job = describe_job(observed, head, &r);
@@ -324,6 +324,5 @@ rs_status rs_api_observe(rs_api_observed *observed, ropescope_statistics *statis
     show_content(observed, &job);
     status = observe_rows(observed, &job, r.engine, statistics, err);
   }
-  room_clear(&r);
   return status;
 }

@@ -2,7 +2,6 @@
  * nothing takes nothing of it along. */
 #include "api.h"
 
-#include "io/io.h"
 #include "pages/pages.h"
 
 #include <stdlib.h>
@@ -13,11 +12,10 @@ struct ropescope_pictures {
 
 static rs_status draw(const ropescope_results *results, ropescope_pictures *pictures, rs_err *err) {
   char *scratch;
-  rs_plot_report report = {0};
+  RS_OWNED(rs_plot_report) report = {0};
   RS_TRY(rs_scratch_make(&scratch, err));
   rs_status status = rs_api_results_write(results, scratch, err);
   if (status == RS_OK) status = rs_plot_views_read(scratch, true, &pictures->views, &report, err);
-  rs_plot_report_clear(&report);
   rs_scratch_remove(scratch);
   return status;
 }

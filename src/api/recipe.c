@@ -249,11 +249,10 @@ static rs_status check_tokens(const rs_encoding *encoding, size_t begin, size_t 
 static rs_status fill_turns(const rs_encoding *encoding, rs_side side, size_t view, size_t begin, size_t end,
                             double *cosine, double *sine, rs_err *err) {
   size_t count = (end - begin) * (encoding->rotary_dim / 2);
-  double *spare = cosine == NULL || sine == NULL ? rs_alloc(count, sizeof *spare, err) : NULL;
+  RS_FREED double *spare = cosine == NULL || sine == NULL ? rs_alloc(count, sizeof *spare, err) : NULL;
   if ((cosine == NULL || sine == NULL) && spare == NULL) return RS_MEMORY;
   if (cosine != NULL || sine != NULL)
     rs_encoding_turns(encoding, side, view, begin, end, cosine != NULL ? cosine : spare, sine != NULL ? sine : spare);
-  free(spare);
   return RS_OK;
 }
 

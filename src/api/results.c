@@ -2,7 +2,6 @@
  * hold, read whole. */
 #include "api.h"
 
-#include "io/io.h"
 #include "run/run.h"
 
 #include <dirent.h>
@@ -36,13 +35,12 @@ static rs_status read_file(const char *path, const char *name, stored_file *file
 static rs_status add_file(ropescope_results *results, const char *directory, const char *name, rs_err *err) {
   struct stat info;
   if (name[0] == '.') return RS_OK;
-  char *path = rs_path_join(directory, name, err);
+  RS_FREED char *path = rs_path_join(directory, name, err);
   rs_status status = path != NULL ? RS_OK : RS_MEMORY;
   if (status == RS_OK && stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
     status = RS_GROW(results->files, &results->capacity, results->count + 1, err);
     if (status == RS_OK) status = read_file(path, name, &results->files[results->count++], err);
   }
-  free(path);
   return status;
 }
 
@@ -100,7 +98,7 @@ static const rs_node *columns_of(const rs_node *files, const char *name) {
 /* Columns of a file that is not listed (timings.csv) are what summary.csv's of the same name are. */
 static rs_status describe(const ropescope_results *results, rs_err *err) {
   const stored_file *manifest = find_file(results, "manifest.json");
-  rs_tree *tree = NULL;
+  RS_HELD(rs_tree) tree = NULL;
   rs_status status = RS_OK;
   if (manifest == NULL) return RS_OK;
   RS_TRY(rs_json_read(manifest->data, manifest->length, "manifest.json", &tree, err));
@@ -110,7 +108,6 @@ static rs_status describe(const ropescope_results *results, rs_err *err) {
     if (columns == NULL) columns = columns_of(files, "summary.csv");
     if (results->files[i].frame != NULL) status = describe_file(results->files[i].frame, columns, err);
   }
-  rs_tree_free(tree);
   return status;
 }
 
@@ -233,7 +230,7 @@ ropescope_status ropescope_run(const ropescope_library *library, const char *tex
                                ropescope_error **error) {
   const ropescope_run_options plain = {.size = sizeof plain};
   const rs_method_list beside = rs_api_methods(library);
-  rs_experiment *experiment = NULL;
+  RS_HELD(rs_experiment) experiment = NULL;
   rs_problems problems = {0};
   rs_err err = {0};
   *results = NULL;
@@ -241,7 +238,6 @@ ropescope_status ropescope_run(const ropescope_library *library, const char *tex
   rs_status status = rs_api_sized(options, sizeof *options, "ropescope_run_options", &err);
   if (status == RS_OK) status = load(&beside, text, name, options, &experiment, &problems, &err);
   if (status == RS_OK) status = run(experiment, options, results, &err);
-  rs_experiment_free(experiment);
   return rs_api_end(status, error, &err, &problems);
 }
 
@@ -249,10 +245,9 @@ ropescope_status ropescope_run(const ropescope_library *library, const char *tex
 
 rs_status rs_api_results_write(const ropescope_results *results, const char *directory, rs_err *err) {
   for (size_t i = 0; i < results->count; i++) {
-    char *path = rs_path_join(directory, results->files[i].name, err);
+    RS_FREED char *path = rs_path_join(directory, results->files[i].name, err);
     rs_status status =
         path != NULL ? rs_file_write(path, results->files[i].data, results->files[i].length, err) : RS_MEMORY;
-    free(path);
     if (status != RS_OK) return status;
   }
   return RS_OK;

@@ -40,7 +40,7 @@ typedef rs_status (*column_use)(ropescope_frame *frame, const rs_api_column *col
 static rs_status use_columns(ropescope_frame *frame, const rs_column *columns, size_t count, column_use use,
                              rs_err *err) {
   for (size_t i = 0; i < count; i++) {
-    rs_text name = {0};
+    RS_OWNED(rs_text) name = {0};
     const rs_api_column column = {columns[i].name, columns[i].unit, columns[i].summary, columns[i].integer};
     RS_TRY(use(frame, &column, err));
     rs_text_printf(&name, "%s_se", columns[i].name);
@@ -49,7 +49,6 @@ static rs_status use_columns(ropescope_frame *frame, const rs_column *columns, s
                                  .summary = "standard error of the mean, rows taken as independent"};
     rs_status status = rs_text_check(&name, err);
     if (status == RS_OK && columns[i].sampled) status = use(frame, &error, err);
-    rs_text_clear(&name);
     if (status != RS_OK) return status;
   }
   return RS_OK;
@@ -95,14 +94,12 @@ static rs_status make_summary(const rs_api_observed *o, ropescope_statistics *st
   size_t count = 0;
   for (size_t m = 0; m < o->metrics.count; m++) count += o->metrics.items[m].metric->scalar_count;
   if (count == 0) return RS_OK;
-  double *values = rs_alloc(2 * count, sizeof *values, err);
-  rs_status status = values != NULL ? rs_api_frame_begin(&statistics->summary, err) : RS_MEMORY;
-  if (status == RS_OK) take_values(o, values);
-  if (status == RS_OK) status = use_scalars(o, statistics->summary, rs_api_frame_add, err);
-  if (status == RS_OK) status = rs_api_frame_fill(statistics->summary, values, 1, err);
-  if (status == RS_OK) status = use_scalars(o, statistics->summary, rs_api_frame_describe, err);
-  free(values);
-  return status;
+  RS_FREED double *values = rs_alloc(2 * count, sizeof *values, err);
+  RS_TRY(values != NULL ? rs_api_frame_begin(&statistics->summary, err) : RS_MEMORY);
+  take_values(o, values);
+  RS_TRY(use_scalars(o, statistics->summary, rs_api_frame_add, err));
+  RS_TRY(rs_api_frame_fill(statistics->summary, values, 1, err));
+  return use_scalars(o, statistics->summary, rs_api_frame_describe, err);
 }
 
 static rs_status metrics_end(rs_api_observed *observed, ropescope_statistics *statistics, rs_err *err) {

@@ -3,7 +3,6 @@
 #define ROPESCOPE_ATTENTION_ENGINE_H
 
 #include "attention/attention.h"
-#include "kernel/kernel.h"
 
 /* Room that is kept from job to job. */
 typedef struct rs_reals {

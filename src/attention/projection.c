@@ -67,15 +67,13 @@ static rs_status project_all(const task *t, rs_err *err) {
 static rs_status project(const rs_encoding *encoding, size_t head, uint64_t weights_seed, const size_t *queries,
                          size_t query_count, rs_projection *out, rs_err *err) {
   size_t dims = encoding->head_dim;
-  double *columns = rs_alloc(2 * dims * encoding->width, sizeof *columns, err);
+  RS_FREED double *columns = rs_alloc(2 * dims * encoding->width, sizeof *columns, err);
   if (columns == NULL) return RS_MEMORY;
-  rs_status status = head_columns(encoding, head, weights_seed, columns, err);
+  RS_TRY(head_columns(encoding, head, weights_seed, columns, err));
   const task of_queries = {encoding, columns, queries, query_count, out->q};
   const task of_keys = {encoding, columns + dims * encoding->width, NULL, encoding->length, out->k};
-  if (status == RS_OK) status = project_all(&of_queries, err);
-  if (status == RS_OK) status = project_all(&of_keys, err);
-  free(columns);
-  return status;
+  RS_TRY(project_all(&of_queries, err));
+  return project_all(&of_keys, err);
 }
 
 rs_status rs_projection_create(const rs_encoding *encoding, size_t head, uint64_t weights_seed, const size_t *queries,

@@ -36,7 +36,7 @@ static double logit(const rs_attention_job *job, size_t index, const double *key
 
 rs_status rs_reference_row(const rs_attention_job *job, size_t index, double *logits, double *needle, rs_err *err) {
   size_t dims = job->encoding->head_dim, m = job->queries[index];
-  double *work = rs_alloc(2 * dims, sizeof *work, err);
+  RS_FREED double *work = rs_alloc(2 * dims, sizeof *work, err);
   if (work == NULL) return RS_MEMORY;
   for (size_t n = 0; n < job->encoding->length; n++)
     logits[n] = sees(job, m, n) ? logit(job, index, job->k + n * dims, n, work) : -INFINITY;
@@ -44,6 +44,5 @@ rs_status rs_reference_row(const rs_attention_job *job, size_t index, double *lo
   size_t n = job->needle_at != NULL ? job->needle_at[index] : RS_NO_NEEDLE;
   if (n != RS_NO_NEEDLE && sees(job, m, n))
     *needle = logit(job, index, job->needle_key != NULL ? job->needle_key + index * dims : job->k + n * dims, n, work);
-  free(work);
   return RS_OK;
 }

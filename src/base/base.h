@@ -72,13 +72,26 @@ rs_status rs_gsl(int failed, const char *what, rs_err *err) RS_NONNULL(2);
 /* A short word for the status: "ok", "input", "domain", ... */
 const char *rs_status_name(rs_status status);
 
-/* Returns from the calling function with the status of `call` if it is not RS_OK. Only for functions that own nothing
- * yet; the others use one `out:` label. */
+/* Returns from the calling function with the status of `call` if it is not RS_OK. What the function owns by then is
+ * RS_OWNED, RS_FREED or RS_HELD, or it has one `out:` label. */
 #define RS_TRY(call)                                                                                                   \
   do {                                                                                                                 \
     rs_status rs_try_status = (call);                                                                                  \
     if (rs_try_status != RS_OK) return rs_try_status;                                                                  \
   } while (0)
+
+/* Locals that are released where their block ends, however it is left (an attribute of GCC and Clang):
+ * RS_OWNED(rs_text) text = {0} by rs_text_clear, RS_FREED char *data = NULL by free, and RS_HELD(rs_tree) tree = NULL,
+ * a pointer, by rs_tree_free, of types that say RS_HOLDS. They are initialised there: what has failed to fill them is
+ * followed by the release, too. */
+#define RS_OWNED(type) __attribute__((cleanup(type##_clear))) type
+#define RS_FREED __attribute__((cleanup(rs_free_at)))
+#define RS_HELD(type) __attribute__((cleanup(type##_free_at))) type *
+#define RS_HOLDS(type)                                                                                                 \
+  static inline void type##_free_at(type **held) {                                                                     \
+    type##_free(*held);                                                                                                \
+  }
+void rs_free_at(void *pointer) RS_NONNULL(1); /* the address of one */
 
 /* An invariant, checked where tests are built: a broken one ends the program, as an assert does. Arguments and input
  * are not invariants; they give statuses. */

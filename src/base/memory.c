@@ -26,6 +26,12 @@ rs_status rs_grow(void *array, size_t *capacity, size_t needed, size_t size, rs_
   return RS_OK;
 }
 
+void rs_free_at(void *pointer) {
+  void *memory;
+  memcpy(&memory, pointer, sizeof memory); /* whatever type it points to */
+  free(memory);
+}
+
 char *rs_strdup(const char *text, rs_err *err) {
   size_t length = strlen(text);
   char *copy = rs_alloc(length + 1, 1, err);

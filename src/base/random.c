@@ -63,13 +63,12 @@ void rs_subset(rs_stream stream, size_t number, size_t range, size_t *out) {
 
 /* The transpose of a (rows, columns) matrix that is drawn row by row. */
 static rs_status draw_transposed(rs_stream stream, size_t rows, size_t columns, double *out, rs_err *err) {
-  double *row = rs_alloc(columns, sizeof *row, err);
+  RS_FREED double *row = rs_alloc(columns, sizeof *row, err);
   if (row == NULL) return RS_MEMORY;
   for (size_t i = 0; i < rows; i++) {
     rs_gaussian_fill(stream, (uint64_t)i * columns, columns, row);
     for (size_t j = 0; j < columns; j++) out[j * rows + i] = row[j];
   }
-  free(row);
   return RS_OK;
 }
 
@@ -86,13 +85,12 @@ static int unit_rows(const gsl_matrix *lq, const gsl_vector *tau, double *out) {
 }
 
 rs_status rs_orthonormal(rs_stream stream, size_t rows, size_t columns, double *out, rs_err *err) {
-  double *room = rs_alloc(columns * (rows + 1), sizeof *room, err);
+  RS_FREED double *room = rs_alloc(columns * (rows + 1), sizeof *room, err);
   if (room == NULL) return RS_MEMORY;
   gsl_matrix_view lq = gsl_matrix_view_array(room, columns, rows);
   gsl_vector_view tau = gsl_vector_view_array(room + columns * rows, columns);
   rs_status status = draw_transposed(stream, rows, columns, room, err);
   int failed = status == RS_OK ? gsl_linalg_LQ_decomp(&lq.matrix, &tau.vector) : 0;
   if (status == RS_OK && !failed) failed = unit_rows(&lq.matrix, &tau.vector, out);
-  free(room);
   return status == RS_OK ? rs_gsl(failed, "QR", err) : status;
 }

@@ -15,18 +15,15 @@ int rs_param_word(const rs_param *param, const char *word) {
 }
 
 static rs_status bad_word(const rs_param *param, const char *text, rs_err *err) {
-  rs_text list = {0};
+  RS_OWNED(rs_text) list = {0};
   for (size_t i = 0; i < param->word_count; i++) rs_text_printf(&list, "%s%s", i > 0 ? ", " : "", param->words[i]);
   if (param->type != RS_CHOICE)
     rs_text_puts(&list, param->type == RS_REALS    ? ", or a list of numbers"
                         : param->type == RS_RECIPE ? ", or a method"
                                                    : ", or a number");
   const char *near = rs_suggest(text, param->words, param->word_count);
-  rs_status status = near != NULL
-                         ? rs_fail(err, RS_INPUT, "must be one of %s (did you mean %s?)", rs_text_string(&list), near)
-                         : rs_fail(err, RS_INPUT, "must be one of %s", rs_text_string(&list));
-  rs_text_clear(&list);
-  return status;
+  return near != NULL ? rs_fail(err, RS_INPUT, "must be one of %s (did you mean %s?)", rs_text_string(&list), near)
+                      : rs_fail(err, RS_INPUT, "must be one of %s", rs_text_string(&list));
 }
 
 static rs_status check_range(const rs_param *param, double number, rs_err *err) {
@@ -191,11 +188,9 @@ void rs_entry_write(const char *name, const rs_settings *settings, rs_text *text
 }
 
 bool rs_value_usual(const rs_param *param, const rs_value *value) {
-  rs_value usual = unset_value;
-  bool same = (param->fallback == NULL || rs_value_parse(param, param->fallback, &usual, NULL) == RS_OK) &&
-              rs_value_same(value, &usual);
-  rs_value_clear(&usual);
-  return same;
+  RS_OWNED(rs_value) usual = unset_value;
+  return (param->fallback == NULL || rs_value_parse(param, param->fallback, &usual, NULL) == RS_OK) &&
+         rs_value_same(value, &usual);
 }
 
 static bool same_recipe(const rs_value *a, const rs_value *b) {

@@ -80,7 +80,7 @@ void rs_text_spell(rs_text *text, size_t from, const char *kept) {
   if (text->failed || from >= text->length) return;
   size_t plain = from + count_plain(text->data + from, text->length - from, kept);
   if (plain == text->length) return;
-  rs_text spelled = {0};
+  RS_OWNED(rs_text) spelled = {0};
   for (size_t i = plain; i < text->length;) {
     rs_shown s = rs_show(text->data + i, kept);
     rs_text_add(&spelled, s.text, s.length);
@@ -89,7 +89,6 @@ void rs_text_spell(rs_text *text, size_t from, const char *kept) {
   text->length = plain;
   text->failed |= spelled.failed;
   rs_text_add(text, rs_text_string(&spelled), spelled.length);
-  rs_text_clear(&spelled);
 }
 
 void rs_text_end_line(rs_text *text, size_t from) {

@@ -27,7 +27,7 @@ static void fill_system(const rs_wave_fit_in *in, size_t rows, double *transpose
 /* The QR of the matrix is its transpose's LQ: L^T solution = the top of Q wanted. */
 static rs_status solve_qr(const rs_wave_fit_in *in, double *solution, rs_err *err) {
   size_t n = 2 * in->waves, rows = in->count + (in->ridge > 0 ? n : 0);
-  double *transpose = rs_alloc((n + 1) * rows + n, sizeof *transpose, err);
+  RS_FREED double *transpose = rs_alloc((n + 1) * rows + n, sizeof *transpose, err);
   if (transpose == NULL) return RS_MEMORY;
   double *wanted = transpose + n * rows, *scales = wanted + rows;
   gsl_matrix_view lq = gsl_matrix_view_array(transpose, n, rows);
@@ -39,7 +39,6 @@ static rs_status solve_qr(const rs_wave_fit_in *in, double *solution, rs_err *er
   if (!failed) failed = gsl_linalg_LQ_vecQT(&lq.matrix, &tau.vector, &right.vector);
   memcpy(solution, wanted, n * sizeof *solution);
   if (!failed) failed = gsl_blas_dtrsv(CblasLower, CblasTrans, CblasNonUnit, &l.matrix, &out.vector);
-  free(transpose);
   return rs_gsl(failed, "QR", err);
 }
 
@@ -84,7 +83,7 @@ static void fill_right(const rs_wave_fit_in *in, double *right) {
  * condition is the square of the functions' own: a ridge must hold it. */
 static rs_status solve_sums(const rs_wave_fit_in *in, double *solution, rs_err *err) {
   size_t side = 2 * in->waves;
-  double *gram = rs_alloc(side * side, sizeof *gram, err);
+  RS_FREED double *gram = rs_alloc(side * side, sizeof *gram, err);
   if (gram == NULL) return RS_MEMORY;
   gsl_matrix_view matrix = gsl_matrix_view_array(gram, side, side);
   gsl_vector_view right = gsl_vector_view_array(solution, side);
@@ -92,7 +91,6 @@ static rs_status solve_sums(const rs_wave_fit_in *in, double *solution, rs_err *
   fill_right(in, solution);
   int failed = gsl_linalg_cholesky_decomp1(&matrix.matrix);
   if (!failed) failed = gsl_linalg_cholesky_svx(&matrix.matrix, &right.vector);
-  free(gram);
   if (failed == GSL_EDOM) solution[0] = NAN; /* not positive definite: singular */
   return failed == GSL_EDOM ? RS_OK : rs_gsl(failed, "Cholesky", err);
 }

@@ -168,6 +168,7 @@ const rs_recipe *rs_trained_recipe(const rs_experiment *experiment, size_t model
 bool rs_observes(const rs_experiment *experiment) RS_NONNULL(1);
 
 void rs_experiment_free(rs_experiment *experiment);
+RS_HOLDS(rs_experiment)
 
 /* The spec of the parameter called `name`, of a method or else of a source, or of checkpoints by its path
  * ("checkpoint.train.steps"); NULL: none has it. */

@@ -70,14 +70,12 @@ static rs_status decay_gains(rs_encoding *encoding, const rs_stage_in *in, rs_er
     least = fmin(least, fmin(encoding->pos_q[v][n], encoding->pos_k[v][n]));
     most = fmax(most, fmax(encoding->pos_q[v][n], encoding->pos_k[v][n]));
   }
-  double *rates = rs_alloc(encoding->rotary_dim / 2, sizeof *rates, err);
+  RS_FREED double *rates = rs_alloc(encoding->rotary_dim / 2, sizeof *rates, err);
   if (rates == NULL) return RS_MEMORY;
-  rs_status status = fill_rates(encoding, most - (least + most) / 2, rates, err);
-  if (status == RS_OK) status = allocate_gains(encoding, err);
-  for (size_t v = 0; v < encoding->views && status == RS_OK; v++)
-    fill_gains(encoding, v, in, rates, (least + most) / 2);
-  free(rates);
-  return status;
+  RS_TRY(fill_rates(encoding, most - (least + most) / 2, rates, err));
+  RS_TRY(allocate_gains(encoding, err));
+  for (size_t v = 0; v < encoding->views; v++) fill_gains(encoding, v, in, rates, (least + most) / 2);
+  return RS_OK;
 }
 
 /* From (L, A) to (L, R/2) coordinates, each pair reading what it read before. */

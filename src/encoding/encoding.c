@@ -54,12 +54,11 @@ static void resolve_geometry(rs_encoding *encoding, const rs_stage_in *in, const
 
 /* Ids of vision tokens on one axis: of the schemes, V2PE's alone is meant for it. Given ids: those of the first. */
 static rs_status one_axis_ids(const rs_encoding *encoding, double *ids, rs_err *err) {
-  double *all = rs_alloc(encoding->length, RS_AXES * sizeof *all, err);
+  RS_FREED double *all = rs_alloc(encoding->length, RS_AXES * sizeof *all, err);
   if (all == NULL) return RS_MEMORY;
-  rs_status status = rs_token_positions(&encoding->tokens, &encoding->id_rule, encoding->length, all, NULL, err);
-  for (size_t i = 0; i < encoding->length && status == RS_OK; i++) ids[i] = all[i * RS_AXES];
-  free(all);
-  return status;
+  RS_TRY(rs_token_positions(&encoding->tokens, &encoding->id_rule, encoding->length, all, NULL, err));
+  for (size_t i = 0; i < encoding->length; i++) ids[i] = all[i * RS_AXES];
+  return RS_OK;
 }
 
 /* Token ids as the pairs read them: (L, 1) for text, (L, 3) for t, h, w. */

@@ -12,7 +12,6 @@
 #ifndef ROPESCOPE_ENCODING_H
 #define ROPESCOPE_ENCODING_H
 
-#include "base/base.h"
 #include "kernel/kernel.h"
 
 /* Recipes: positional encodings as data. Kinds of stages, methods that name a kind for each stage, recipes, which are
@@ -515,6 +514,7 @@ rs_status rs_encoding_create(const rs_recipe *recipe, const rs_model *model, siz
                              const rs_token_layout *tokens, const rs_precision *precision, rs_encoding **encoding,
                              rs_err *err) RS_NONNULL(1, 2, 6);
 void rs_encoding_free(rs_encoding *encoding);
+RS_HOLDS(rs_encoding)
 
 /* The same in f64 for a reader of the last query and `keys` (count,) alone, which hold that query's own token: gains
  * and biases that take time for each token are made for these, and are 0 for others. A picture reads hundreds of 10^5.

@@ -153,10 +153,9 @@ static rs_status check_one_axis(const rs_binding *rotary, rs_err *err) {
 /* The sections must fit the pairs: filled on trial, so that the rule stands in one place. */
 static rs_status check_axes(const rs_binding *rotary, const rs_model *model, rs_err *err) {
   size_t pairs = rs_pairs_of(rotary->settings, model), axes;
-  uint16_t *axis = rs_alloc(pairs, sizeof *axis, err);
+  RS_FREED uint16_t *axis = rs_alloc(pairs, sizeof *axis, err);
   if (axis == NULL) return RS_MEMORY;
   rs_status status = rs_axes_fill(rotary, model, pairs, axis, &axes, err);
-  free(axis);
   return status == RS_OK && axes == 1 ? check_one_axis(rotary, err) : status;
 }
 

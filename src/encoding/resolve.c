@@ -42,16 +42,14 @@ static rs_status apply_setting(rs_recipe *recipe, const rs_dialect *dialect, siz
 
 /* RS_INPUT when the method has no dialect of that name. */
 static rs_status unknown_dialect(const rs_recipe *recipe, const char *word, rs_err *err) {
-  rs_text known = {0};
+  RS_OWNED(rs_text) known = {0};
   size_t count;
   const rs_dialect *dialects = rs_dialects(&count);
   for (size_t i = 0; i < count; i++)
     if (rs_dialect_fits(&dialects[i], recipe->method) && strstr(rs_text_string(&known), dialects[i].name) == NULL)
       rs_text_printf(&known, "%s%s", known.length > 0 ? ", " : "", dialects[i].name);
-  rs_status status = rs_fail_on(err, RS_INPUT, "dialect", "%s is not known to differ for %s (known: %s)", word,
-                                recipe->method->name, known.length > 0 ? rs_text_string(&known) : "none");
-  rs_text_clear(&known);
-  return status;
+  return rs_fail_on(err, RS_INPUT, "dialect", "%s is not known to differ for %s (known: %s)", word,
+                    recipe->method->name, known.length > 0 ? rs_text_string(&known) : "none");
 }
 
 /* Sets the parameters of the recipe's dialect: those it always has, or its defaults. RS_INPUT where the user gave what

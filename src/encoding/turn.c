@@ -1,5 +1,4 @@
 /* Reading an encoding: which view a key is seen through, how far its pairs are turned, the rotation itself. */
-#include "kernel/kernel.h"
 #include "kinds.h"
 
 #include <math.h>
@@ -360,10 +359,8 @@ size_t rs_encoding_waves(const rs_encoding *encoding, rs_wave *waves) {
 
 rs_status rs_encoding_decay(const rs_encoding *encoding, rs_decay **decay, rs_err *err) {
   *decay = NULL;
-  rs_wave *waves = rs_alloc(encoding->rotary_dim / 2 + 1, sizeof *waves, err);
+  RS_FREED rs_wave *waves = rs_alloc(encoding->rotary_dim / 2 + 1, sizeof *waves, err);
   if (waves == NULL) return RS_MEMORY;
   size_t count = rs_encoding_waves(encoding, waves);
-  rs_status status = count > 0 ? rs_decay_create(waves, count, decay, err) : RS_OK;
-  free(waves);
-  return status;
+  return count > 0 ? rs_decay_create(waves, count, decay, err) : RS_OK;
 }

@@ -46,6 +46,7 @@ rs_status rs_json_read(const char *text, size_t length, const char *name, rs_tre
 rs_status rs_json_load(const char *folder, const char *name, size_t limit, rs_tree **tree, rs_err *err)
     RS_NONNULL(1, 2, 4);
 void rs_tree_free(rs_tree *tree);
+RS_HOLDS(rs_tree)
 
 /* The child of a mapping called `key`, or NULL (also for NULL and for other kinds). Borrows. */
 const rs_node *rs_node_get(const rs_node *node, const char *key) RS_NONNULL(2);
@@ -280,6 +281,7 @@ typedef struct rs_safetensors {
  * wanted; RS_IO, also for what is no regular file; RS_MEMORY. On failure *checkpoint is NULL. */
 rs_status rs_safetensors_map(const char *path, rs_safetensors **checkpoint, rs_err *err) RS_NONNULL(1, 2);
 void rs_safetensors_free(rs_safetensors *checkpoint);
+RS_HOLDS(rs_safetensors)
 
 /* The tensor called `name`, or NULL. Borrows. */
 const rs_stored_tensor *rs_safetensors_find(const rs_safetensors *checkpoint, const char *name) RS_NONNULL(1, 2);
@@ -445,6 +447,7 @@ typedef struct rs_table {
 rs_status rs_csv_read(const char *text, size_t length, const char *name, rs_table **table, rs_err *err)
     RS_NONNULL(1, 3, 4);
 void rs_table_free(rs_table *table);
+RS_HOLDS(rs_table)
 
 /* Column index of `name`, or -1. */
 int rs_table_column(const rs_table *table, const char *name) RS_NONNULL(1, 2);

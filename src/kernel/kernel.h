@@ -51,6 +51,7 @@ typedef struct rs_decay rs_decay;
  * RS_DOMAIN where one is not finite, RS_MEMORY. Release with rs_decay_free. */
 rs_status rs_decay_create(const rs_wave *waves, size_t count, rs_decay **decay, rs_err *err) RS_NONNULL(3);
 void rs_decay_free(rs_decay *decay);
+RS_HOLDS(rs_decay)
 
 /* out[i] = K(first + i) for i < count; first + count <= 2^63. The error is at most (88 + count of waves / 64) 2^-53 of
  * sum_j |a_j|: 1e-14 for up to 128 waves, at any distance. K(d) has the same bits in whichever range, by however many

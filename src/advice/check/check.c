@@ -54,7 +54,7 @@ static void look(rs_checked *c, const rs_check_row *row) {
 
 rs_status rs_check(const char *text, size_t length, const char *name, uint32_t engines, rs_findings *findings,
                    rs_err *err) {
-  rs_checked c;
+  RS_OWNED(rs_checked) c = {0};
   rs_err failed = {0};
   *findings = (rs_findings){0};
   RS_TRY(rs_checked_read(text, length, name, &c, err));
@@ -65,7 +65,6 @@ rs_status rs_check(const char *text, size_t length, const char *name, uint32_t e
     c.rows = groups[g];
     for (const rs_check_row *row = c.rows; row->rule.code != NULL; row++) look(&c, row);
   }
-  rs_checked_clear(&c);
   if (failed.status != RS_OK) {
     rs_findings_clear(findings);
     return rs_fail(err, failed.status, "%s", failed.message);

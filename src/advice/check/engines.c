@@ -243,15 +243,13 @@ bool rs_engine_reads(const rs_checked *c, const rs_reader *reader) {
 
 static rs_status make_spectrum(const rs_model *model, const char *dialect, const char *ramp_length,
                                rs_spectrum *spectrum, rs_err *err) {
-  rs_recipe recipe;
+  RS_OWNED(rs_recipe) recipe = {0};
   RS_TRY(rs_recipe_init(&recipe, model->published.method, err));
-  rs_status status = rs_recipe_set(&recipe, "dialect", dialect, err);
-  if (status == RS_OK && ramp_length != NULL) status = rs_recipe_set(&recipe, "ramp_length", ramp_length, err);
-  if (status == RS_OK) status = rs_recipe_resolve(&recipe, model, err);
-  if (status == RS_OK) status = rs_recipe_check(&recipe, model, err);
-  if (status == RS_OK) status = rs_spectrum_make(&recipe, model, model->max_length, spectrum, err);
-  rs_recipe_clear(&recipe);
-  return status;
+  RS_TRY(rs_recipe_set(&recipe, "dialect", dialect, err));
+  if (ramp_length != NULL) RS_TRY(rs_recipe_set(&recipe, "ramp_length", ramp_length, err));
+  RS_TRY(rs_recipe_resolve(&recipe, model, err));
+  RS_TRY(rs_recipe_check(&recipe, model, err));
+  return rs_spectrum_make(&recipe, model, model->max_length, spectrum, err);
 }
 
 rs_status rs_spectrum_published(const rs_model *model, rs_spectrum *spectrum, rs_err *err) {
@@ -291,14 +289,12 @@ static const char *dialect_of(const rs_checked *c, const rs_reader *reader) {
 }
 
 rs_status rs_spectrum_read(const rs_checked *c, const rs_reader *reader, rs_spectrum *spectrum, rs_err *err) {
-  rs_model model;
+  RS_OWNED(rs_model) model = {0};
   const char *dialect = dialect_of(c, reader);
   bool plain = reader->mrope_ramp && dialect == reader->dialect;
   RS_TRY(take_numbers(c, reader, &model, err));
-  rs_status status = leave_magnitude(c, reader, &model, err);
-  if (status == RS_OK) status = make_spectrum(&model, dialect, plain ? "vllm_mrope" : NULL, spectrum, err);
-  rs_model_clear(&model);
-  return status;
+  RS_TRY(leave_magnitude(c, reader, &model, err));
+  return make_spectrum(&model, dialect, plain ? "vllm_mrope" : NULL, spectrum, err);
 }
 
 /* Where whole heads turn, the softmax scale may do what cos and sin do elsewhere: their square is on the logits. */
@@ -320,28 +316,25 @@ static void put_difference(const rs_spectrum *ours, const rs_spectrum *theirs, r
 
 static rs_status derive(const rs_checked *c, const rs_reader *reader, const rs_spectrum *ours,
                         rs_derivation *derivation, rs_err *err) {
-  rs_spectrum theirs = {0};
+  RS_OWNED(rs_spectrum) theirs = {0};
   rs_err why = {0};
   rs_status status = rs_spectrum_read(c, reader, &theirs, &why);
   if (status == RS_OK) put_difference(ours, &theirs, derivation);
-  rs_spectrum_clear(&theirs);
   if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
   if (status != RS_OK) rs_err_words(&why, derivation->refusal, sizeof derivation->refusal);
   return RS_OK;
 }
 
 rs_status rs_derivations_make(const rs_checked *c, rs_derivations *derivations, rs_err *err) {
-  rs_spectrum ours = {0};
+  RS_OWNED(rs_spectrum) ours = {0};
   derivations->count = 0;
   RS_TRY(rs_spectrum_published(c->model, &ours, err));
-  rs_status status = RS_OK;
-  for (size_t i = 0; i < RS_CONFIG_ENGINES && status == RS_OK; i++) {
+  for (size_t i = 0; i < RS_CONFIG_ENGINES; i++) {
     const rs_reader *reader = &rs_readers[i];
     if (!rs_engine_reads(c, reader)) continue;
     rs_derivation *derivation = &derivations->items[derivations->count++];
     *derivation = (rs_derivation){.engine = i, .length = reader->length != NULL ? reader->length(c) : NAN};
-    status = derive(c, reader, &ours, derivation, err);
+    RS_TRY(derive(c, reader, &ours, derivation, err));
   }
-  rs_spectrum_clear(&ours);
-  return status;
+  return RS_OK;
 }

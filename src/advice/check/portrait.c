@@ -40,7 +40,7 @@ void rs_view_clear(rs_view *view) {
 rs_status rs_view_make(const rs_portrait *portrait, size_t length, rs_view *view, rs_err *err) {
   const rs_model *model = portrait->model;
   double trained = rs_recipe_train_length(&portrait->recipe, model);
-  rs_spectrum spectrum = {0};
+  RS_OWNED(rs_spectrum) spectrum = {0};
   *view = (rs_view){.length = length,
                     .reach = rs_reach_of(&portrait->profile.kinds[portrait->kind], length),
                     .factor = factor_at(portrait, length)};
@@ -63,7 +63,6 @@ rs_status rs_view_make(const rs_portrait *portrait, size_t length, rs_view *view
     pair->out_of_range = pair->reached > pair->range;
     view->out_of_range += pair->out_of_range;
   }
-  rs_spectrum_clear(&spectrum);
   return view->pairs != NULL ? RS_OK : RS_MEMORY;
 }
 
@@ -90,8 +89,8 @@ static const char *temperature_of(const rs_settings *settings) {
 
 /* The factor that the file gives (a model's code may set it, too), and what the formula gives in its place. */
 static rs_status fill_attention(const rs_checked *c, rs_portrait *portrait, rs_err *err) {
-  rs_recipe recipe;
-  rs_spectrum spectrum = {0};
+  RS_OWNED(rs_recipe) recipe = {0};
+  RS_OWNED(rs_spectrum) spectrum = {0};
   const rs_settings *settings = &portrait->recipe.settings;
   const rs_value *given = rs_setting(settings, "attention_factor");
   portrait->attention_given = NAN;
@@ -100,16 +99,14 @@ static rs_status fill_attention(const rs_checked *c, rs_portrait *portrait, rs_e
       portrait->attention_given = given->number;
   portrait->temperature = temperature_of(settings);
   RS_TRY(rs_recipe_copy(&recipe, &portrait->recipe, err));
-  rs_status status = given->set ? rs_recipe_preset(&recipe, "attention_factor", NULL, err) : RS_OK;
-  if (status == RS_OK) status = rs_spectrum_make(&recipe, portrait->model, portrait->served, &spectrum, err);
-  if (status == RS_OK) portrait->attention_formula = spectrum.amp;
-  rs_spectrum_clear(&spectrum);
-  rs_recipe_clear(&recipe);
-  return status;
+  RS_TRY(given->set ? rs_recipe_preset(&recipe, "attention_factor", NULL, err) : RS_OK);
+  RS_TRY(rs_spectrum_make(&recipe, portrait->model, portrait->served, &spectrum, err));
+  portrait->attention_formula = spectrum.amp;
+  return RS_OK;
 }
 
 static rs_status fill_pairs(rs_portrait *portrait, rs_err *err) {
-  rs_view view;
+  RS_OWNED(rs_view) view = {0};
   RS_TRY(rs_view_make(portrait, portrait->served, &view, err));
   portrait->pairs = view.count;
   portrait->factor = view.factor;
@@ -121,14 +118,13 @@ static rs_status fill_pairs(rs_portrait *portrait, rs_err *err) {
     portrait->fates[pair->fate]++;
     if (pair->omega > 0) portrait->stretch = fmax(portrait->stretch, pair->plain / pair->omega);
   }
-  rs_view_clear(&view);
   return RS_OK;
 }
 
 static rs_status fill_reaches(rs_portrait *portrait, rs_err *err) {
   const size_t lengths[] = {32768, 131072, portrait->served};
   for (size_t i = 0; i < RS_COUNT(lengths); i++) {
-    rs_view view;
+    RS_OWNED(rs_view) view = {0};
     size_t place = portrait->reach_count;
     if (i == 2 && (lengths[i] == lengths[0] || lengths[i] == lengths[1])) continue;
     RS_TRY(rs_view_make(portrait, lengths[i], &view, err));
@@ -136,7 +132,6 @@ static rs_status fill_reaches(rs_portrait *portrait, rs_err *err) {
       portrait->reaches[place] = portrait->reaches[place - 1];
     portrait->reaches[place] = (rs_reach){lengths[i], view.out_of_range};
     portrait->reach_count++;
-    rs_view_clear(&view);
   }
   return RS_OK;
 }
@@ -145,14 +140,13 @@ static rs_status fill_reaches(rs_portrait *portrait, rs_err *err) {
 static rs_status fill_near(rs_portrait *portrait, rs_err *err) {
   enum { LONGEST = 1 << 22, NEAR_TURN = 2 }; /* tokens, 100 MB of tables; its number among the metric's */
   const rs_metric_kind *metric = rs_metric_find("zero_shot_damage");
-  rs_encoding *encoding;
+  RS_HELD(rs_encoding) encoding = NULL;
   rs_result result = {0};
   portrait->near = NAN;
   if (portrait->fates[RS_STILL] > 0 || portrait->trained < 2 || portrait->trained > LONGEST) return RS_OK;
   RS_TRY(rs_encoding_create(&portrait->recipe, portrait->model, portrait->trained, NULL, NULL, &encoding, err));
   rs_status status = metric->finish(&(rs_metric_in){.encoding = encoding}, NULL, &result, err);
   portrait->near = result.value[NEAR_TURN];
-  rs_encoding_free(encoding);
   return status;
 }
 
@@ -179,7 +173,7 @@ static rs_status fill(const rs_checked *c, const char *name, rs_portrait *portra
 
 rs_status rs_portrait_read(const char *text, size_t length, const char *name, const char *layers, rs_portrait *portrait,
                            rs_err *err) {
-  rs_checked c;
+  RS_OWNED(rs_checked) c = {0};
   *portrait = (rs_portrait){0};
   RS_TRY(rs_checked_read(text, length, name, &c, err));
   portrait->profile = c.profile; /* which owns the models */
@@ -192,7 +186,6 @@ rs_status rs_portrait_read(const char *text, size_t length, const char *name, co
     status = fill(&c, name, portrait, err);
   }
   if (status != RS_OK) rs_portrait_clear(portrait);
-  rs_checked_clear(&c);
   return status;
 }
 

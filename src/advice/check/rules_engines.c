@@ -39,7 +39,7 @@ static void put_difference(const rs_spectrum *ours, const rs_spectrum *theirs, o
 }
 
 static void ask(rs_checked *c, size_t engine, const rs_spectrum *ours, opinion *out) {
-  rs_spectrum theirs = {0};
+  RS_OWNED(rs_spectrum) theirs = {0};
   rs_err why = {0};
   if (!is_asked(c, engine)) return;
   rs_status status = rs_spectrum_read(c, &rs_readers[engine], &theirs, &why);
@@ -51,7 +51,6 @@ static void ask(rs_checked *c, size_t engine, const rs_spectrum *ours, opinion *
     out->code = "RS602";
     rs_shorten(why.message, sizeof out->text, out->text);
   }
-  rs_spectrum_clear(&theirs);
 }
 
 /* One finding for all that do the same. */
@@ -72,7 +71,7 @@ static void tell(rs_checked *c, opinion *opinions, size_t first) {
 }
 
 static void find_differences(rs_checked *c) {
-  rs_spectrum ours = {0};
+  RS_OWNED(rs_spectrum) ours = {0};
   rs_err why = {0};
   opinion opinions[RS_CONFIG_ENGINES] = {{0}};
   if (!rs_model_turns(c->model)) return;
@@ -82,7 +81,6 @@ static void find_differences(rs_checked *c) {
   for (size_t i = 0; i < RS_CONFIG_ENGINES; i++) ask(c, i, &ours, &opinions[i]);
   for (size_t i = 0; i < RS_CONFIG_ENGINES; i++)
     if (opinions[i].code != NULL) tell(c, opinions, i);
-  rs_spectrum_clear(&ours);
 }
 
 /* ---- lengths ----------------------------------------------------------------------------------------------------- */
@@ -142,15 +140,13 @@ static void find_all_layers(rs_checked *c) {
   if (!rs_hf_is_of(c->family, "olmo3") || c->rope_count != 1 || !asked || c->ropes[0].layered) return;
   for (size_t k = 0; k < profile->kind_count; k++) {
     const rs_layer_kind *kind = &profile->kinds[k];
-    rs_spectrum plain = {0}, scaled = {0};
+    RS_OWNED(rs_spectrum) plain = {0}, scaled = {0};
     rs_err why = {0};
     opinion found = {0};
     if (kind->mask.window == 0 || rs_layers_turn_alike(kind, &profile->kinds[profile->chosen])) continue;
     rs_status status = rs_spectrum_published(&kind->model, &plain, &why);
     if (status == RS_OK) status = rs_spectrum_published(c->model, &scaled, &why);
     if (status == RS_OK) put_difference(&plain, &scaled, &found);
-    rs_spectrum_clear(&plain);
-    rs_spectrum_clear(&scaled);
     if (status == RS_MEMORY) (void)rs_fail(c->err, RS_MEMORY, "out of memory");
     if (found.code != NULL)
       rs_find(c, "RS607", c->ropes[0].node, "use transformers 5.13 or later, or 4.57",

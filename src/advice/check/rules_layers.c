@@ -111,7 +111,7 @@ static void find_no_window(rs_checked *c) {
   const rs_node *list = rs_key(c->root, "layer_types");
   for (size_t k = 0; list != NULL && k < c->profile.kind_count; k++) {
     const rs_layer_kind *kind = &c->profile.kinds[k];
-    rs_text layers = {0};
+    RS_OWNED(rs_text) layers = {0};
     if (strncmp(kind->name, local, strlen(local)) != 0 || kind->mask.window > 0) continue;
     rs_profile_write_layers(&c->profile, k, &layers);
     if (is_whole(c, &layers))
@@ -119,7 +119,6 @@ static void find_no_window(rs_checked *c) {
               "layers %s are sliding_attention, and there is no sliding_window: transformers stops, and here they are "
               "taken to see everything",
               rs_text_string(&layers));
-    rs_text_clear(&layers);
   }
 }
 
@@ -139,7 +138,7 @@ static void put_indexer(const rs_checked *c, rs_text *text) {
 static void find_choices(rs_checked *c) {
   const rs_node *node = rs_key_any(c->root, "index_topk sparse_attention_config layer_types");
   for (size_t k = 0; k < c->profile.kind_count; k++) {
-    rs_text layers = {0};
+    RS_OWNED(rs_text) layers = {0};
     if (!c->profile.kinds[k].chooses) continue;
     rs_profile_write_layers(&c->profile, k, &layers);
     rs_text_printf(&layers, " (%s) attend ", c->profile.kinds[k].name);
@@ -147,18 +146,16 @@ static void find_choices(rs_checked *c) {
     rs_text_puts(&layers, ": what is said of far keys holds for keys that are chosen");
     put_indexer(c, &layers);
     if (is_whole(c, &layers)) rs_find(c, "RS809", node, NULL, "layers %.600s", rs_text_string(&layers));
-    rs_text_clear(&layers);
   }
 }
 
 static void find_several(rs_checked *c) {
-  rs_text choice = {0};
+  RS_OWNED(rs_text) choice = {0};
   if (c->model == NULL || !rs_profile_mixed(&c->profile)) return;
   rs_profile_write_choice(&c->profile, c->profile.chosen, &choice);
   if (is_whole(c, &choice))
     rs_find(c, "RS801", NULL, NULL, "layers turn in several ways: what is said of the recipe is of %.500s",
             rs_text_string(&choice));
-  rs_text_clear(&choice);
 }
 
 /* ---- the file as a whole ----------------------------------------------------------------------------------------- */

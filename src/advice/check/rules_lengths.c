@@ -11,8 +11,8 @@
 /* How far the frequencies are off where `trained` tokens were trained, not what the file is taken to say. "" where it
  * cannot be said. */
 static void put_error(rs_checked *c, double trained, char out[96]) {
-  rs_spectrum as_is = {0}, meant = {0};
-  rs_recipe recipe;
+  RS_OWNED(rs_spectrum) as_is = {0}, meant = {0};
+  RS_OWNED(rs_recipe) recipe = {0};
   rs_err why = {0};
   rs_model other = *c->model; /* its recipe stays the file's */
   other.train_length = (size_t)trained;
@@ -26,9 +26,6 @@ static void put_error(rs_checked *c, double trained, char out[96]) {
     snprintf(out, 96, "; %zu of %zu frequencies are then up to %.0f %% off", difference.count, as_is.pairs,
              100 * difference.largest);
   }
-  rs_spectrum_clear(&as_is);
-  rs_spectrum_clear(&meant);
-  rs_recipe_clear(&recipe);
   if (status == RS_MEMORY) (void)rs_fail(c->err, RS_MEMORY, "%s", why.message);
 }
 

@@ -45,7 +45,7 @@ static void add_mishaps(rs_hypothesis_maker *make) {
 
 /* Of several that alter the same the first that fits is named. */
 static rs_status try_some(search *in, size_t from, const rs_hypothesis *const *tried, size_t count) {
-  rs_recipe recipe = {0};
+  RS_OWNED(rs_recipe) recipe = {0};
   rs_err why = {0};
   bool fits = false;
   size_t length = in->sides[from]->length;
@@ -56,7 +56,6 @@ static rs_status try_some(search *in, size_t from, const rs_hypothesis *const *t
     if (strcmp(in->keys[i], key) == 0) return RS_OK;
   rs_status status = rs_hypotheses_apply(in->sides[from], tried, count, &recipe, &length, &why);
   if (status == RS_OK) status = in->judge(in, from, &recipe, length, &fits, &why);
-  rs_recipe_clear(&recipe);
   if (status == RS_MEMORY) return rs_fail(in->err, RS_MEMORY, "%s", why.message);
   rs_cause *cause = status == RS_OK && fits ? add_cause(in->causes) : NULL;
   if (cause == NULL) return RS_OK;
@@ -67,23 +66,22 @@ static rs_status try_some(search *in, size_t from, const rs_hypothesis *const *t
 
 /* What has a name goes before values that fit. */
 static rs_status try_side(search *in, size_t from, bool two) {
-  rs_hypothesis *list = rs_alloc(RS_HYPOTHESES, sizeof *list, in->err);
+  RS_FREED rs_hypothesis *list = rs_alloc(RS_HYPOTHESES, sizeof *list, in->err);
   rs_hypothesis_maker make = {.from = in->sides[from], .other = in->sides[1 - from], .list = list};
   if (list == NULL) return RS_MEMORY;
   if (make.other->recipe != NULL) add_mishaps(&make);
   rs_hypotheses_dialects(&make);
   rs_hypotheses_settings(&make);
-  rs_status status = make.starved ? rs_fail(in->err, RS_MEMORY, "out of memory for text") : RS_OK;
-  for (size_t i = 0; i < make.count && status == RS_OK; i++) {
+  RS_TRY(make.starved ? rs_fail(in->err, RS_MEMORY, "out of memory for text") : RS_OK);
+  for (size_t i = 0; i < make.count; i++) {
     const rs_hypothesis *tried[2] = {&list[i]};
-    if (!two) status = try_some(in, from, tried, 1);
-    for (size_t k = 0; k < i && two && status == RS_OK; k++) {
+    if (!two) RS_TRY(try_some(in, from, tried, 1));
+    for (size_t k = 0; k < i && two; k++) {
       tried[1] = &list[k];
-      if (strcmp(list[i].key, list[k].key) != 0) status = try_some(in, from, tried, 2);
+      if (strcmp(list[i].key, list[k].key) != 0) RS_TRY(try_some(in, from, tried, 2));
     }
   }
-  free(list);
-  return status;
+  return RS_OK;
 }
 
 /* ---- rows of biases ---------------------------------------------------------------------------------------------- */
@@ -126,11 +124,10 @@ static rs_status fill_rows(const rs_encoding *encoding, rows *out, rs_err *err) 
 }
 
 static rs_status rows_make(const rs_recipe *recipe, const rs_model *model, size_t length, rows *out, rs_err *err) {
-  rs_encoding *encoding;
+  RS_HELD(rs_encoding) encoding = NULL;
   *out = (rows){0};
   RS_TRY(rs_encoding_create(recipe, model, length < LONGEST ? length : LONGEST, NULL, NULL, &encoding, err));
   rs_status status = fill_rows(encoding, out, err);
-  rs_encoding_free(encoding);
   if (status != RS_OK) rows_clear(out);
   return status;
 }
@@ -175,31 +172,27 @@ bool rs_biases_comparable(const rs_recipe *recipe) {
 static rs_status judge_rows(const search *in, size_t from, const rs_recipe *recipe, size_t length, bool *fits,
                             rs_err *err) {
   const rows *const *seen = in->seen;
-  rows got;
+  RS_OWNED(rows) got = {0};
   if (!rs_biases_comparable(recipe)) return RS_OK;
   RS_TRY(rows_make(recipe, in->sides[from]->model, length, &got, err));
   *fits = !compare_rows(&got, seen[1 - from], in->rtol).differs;
-  rows_clear(&got);
   return RS_OK;
 }
 
 /* Changes of B only where nothing that is done to A gives B, and two where no single one does. */
 rs_status rs_biases_compare(const rs_compared *a, const rs_compared *b, double rtol, rs_bias_difference *out,
                             rs_causes *causes, rs_err *err) {
-  rows of_a = {0}, of_b = {0};
+  RS_OWNED(rows) of_a = {0}, of_b = {0};
   const rows *const seen[] = {&of_a, &of_b};
   search in = {.sides = {a, b}, .seen = seen, .judge = judge_rows, .rtol = rtol, .causes = causes, .err = err};
   *causes = (rs_causes){0};
   *out = (rs_bias_difference){0};
-  rs_status status = rows_make(a->recipe, a->model, a->length, &of_a, err);
-  if (status == RS_OK) status = rows_make(b->recipe, b->model, b->length, &of_b, err);
-  if (status == RS_OK) *out = compare_rows(&of_a, &of_b, rtol);
+  RS_TRY(rows_make(a->recipe, a->model, a->length, &of_a, err));
+  RS_TRY(rows_make(b->recipe, b->model, b->length, &of_b, err));
+  *out = compare_rows(&of_a, &of_b, rtol);
   bool sought = out->differs && a->model->heads == b->model->heads;
-  for (size_t step = 0; step < 4 && status == RS_OK && sought && causes->count == 0; step++)
-    status = try_side(&in, step % 2, step > 1);
-  rows_clear(&of_a);
-  rows_clear(&of_b);
-  return status;
+  for (size_t step = 0; step < 4 && sought && causes->count == 0; step++) RS_TRY(try_side(&in, step % 2, step > 1));
+  return RS_OK;
 }
 
 /* ---- lists of slopes --------------------------------------------------------------------------------------------- */
@@ -219,14 +212,13 @@ bool rs_slopes_comparable(const rs_recipe *recipe) {
 
 /* What a key one token back gets less, (H,) nats. */
 static rs_status make_slopes(const rs_recipe *recipe, const rs_model *model, double *out, rs_err *err) {
-  rs_encoding *encoding;
+  RS_HELD(rs_encoding) encoding = NULL;
   RS_TRY(rs_encoding_create(recipe, model, 2, NULL, NULL, &encoding, err));
   for (size_t h = 0; h < encoding->heads; h++) {
     double bias[2];
     rs_encoding_bias_row(encoding, h, 1, 0, 2, bias);
     out[h] = bias[1] - bias[0];
   }
-  rs_encoding_free(encoding);
   return RS_OK;
 }
 
@@ -341,11 +333,10 @@ static rs_status judge_slopes(const search *in, size_t from, const rs_recipe *re
   const slopes *seen = in->seen;
   (void)length;
   if (!rs_slopes_comparable(recipe)) return RS_OK;
-  double *made = rs_alloc(seen->heads, sizeof *made, err);
-  rs_status status = made != NULL ? make_slopes(recipe, in->sides[from]->model, made, err) : RS_MEMORY;
-  *fits = status == RS_OK && compare_slopes(seen, made).count == 0;
-  free(made);
-  return status;
+  RS_FREED double *made = rs_alloc(seen->heads, sizeof *made, err);
+  RS_TRY(made != NULL ? make_slopes(recipe, in->sides[from]->model, made, err) : RS_MEMORY);
+  *fits = compare_slopes(seen, made).count == 0;
+  return RS_OK;
 }
 
 static rs_status run(slopes *in, const rs_compared sides[2], double *ours, rs_slope_difference *out, rs_err *err) {
@@ -378,11 +369,9 @@ rs_status rs_slopes_compare(const rs_compared sides[2], double rtol, rs_slope_di
                    "%c, %s, turns no pairs and has %zu slopes, one a head: the %zu numbers of %c are neither these nor "
                    "those of one rank",
                    letters[from], sides[from].recipe->method->name, heads, list->pairs, letters[1 - from]);
-  double *ours = rs_alloc(heads, sizeof *ours, err);
+  RS_FREED double *ours = rs_alloc(heads, sizeof *ours, err);
   if (ours == NULL) return RS_MEMORY;
   slopes in = {
       .list = list->omega, .listed = list->pairs, .heads = heads, .from = from, .rtol = rtol, .causes = causes};
-  rs_status status = run(&in, sides, ours, out, err);
-  free(ours);
-  return status;
+  return run(&in, sides, ours, out, err);
 }

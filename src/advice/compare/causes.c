@@ -81,11 +81,10 @@ static rs_status try_each(search *in, size_t from, const rs_hypothesis *list, si
   for (size_t i = 0; i < count; i++) {
     if (list[i].fitted != fitted) continue;
     const rs_hypothesis *tried[] = {&list[i]};
-    rs_spectrum got;
+    RS_OWNED(rs_spectrum) got = {0};
     if (!affords(in, from, tried, 1)) continue;
     RS_TRY(rs_hypotheses_try(in->sides[from], tried, 1, &got, in->err));
     if (got.pairs > 0) judge(in, from, &got, list[i].what, list[i].key);
-    rs_spectrum_clear(&got);
   }
   return RS_OK;
 }
@@ -93,7 +92,7 @@ static rs_status try_each(search *in, size_t from, const rs_hypothesis *list, si
 static rs_status try_two(search *in, size_t from, const rs_hypothesis *a, const rs_hypothesis *b) {
   const rs_hypothesis *tried[] = {a, b};
   char what[sizeof a->what * 2], key[sizeof a->key * 2];
-  rs_spectrum got;
+  RS_OWNED(rs_spectrum) got = {0};
   if (strcmp(a->key, b->key) == 0 || b->method != NULL || a->fitted || b->fitted)
     return RS_OK; /* a method is exchanged first */
   if (!affords(in, from, tried, 2)) return RS_OK;
@@ -104,7 +103,6 @@ static rs_status try_two(search *in, size_t from, const rs_hypothesis *a, const 
   size_t before = in->count;
   if (got.pairs > 0) judge(in, from, &got, what, key);
   if (in->count > before && !(in->found[before].explains & RS_DIFFERS_FREQUENCY)) in->count = before;
-  rs_spectrum_clear(&got);
   return RS_OK;
 }
 
@@ -260,7 +258,7 @@ static rs_status try_tables(search *in) {
   if (!(in->differs & RS_DIFFERS_FREQUENCY)) return RS_OK;
   if (a->pairs != b->pairs) try_first_pairs(in);
   if (a->pairs != b->pairs) return RS_OK;
-  double *room = rs_alloc(2 * a->pairs, sizeof *room, in->err);
+  RS_FREED double *room = rs_alloc(2 * a->pairs, sizeof *room, in->err);
   if (room == NULL) return RS_MEMORY;
   for (size_t from = 0; from < 2; from++) {
     const char *what, *key;
@@ -270,7 +268,6 @@ static rs_status try_tables(search *in) {
       if (what != NULL && (from == 0 || strcmp(key, "order") != 0)) judge(in, from, &altered, what, key);
   }
   try_any_order(in, room, room + a->pairs);
-  free(room);
   return RS_OK;
 }
 

@@ -22,31 +22,27 @@ static rs_status positive(const char *file, const char *text, double *factor, rs
 
 /* A dump may say what cos and sin are multiplied by: {"inv_freq": [...], "attention_factor": 1.2}. */
 static rs_status json_factor(const char *file, double *factor, rs_err *err) {
-  rs_tree *tree = NULL;
+  RS_HELD(rs_tree) tree = NULL;
   RS_TRY(rs_json_load("", file, RS_LARGEST_FILE, &tree, err));
   const rs_node *node = rs_node_get(&tree->root, "attention_factor");
-  rs_status status = RS_OK;
-  if (node != NULL) status = positive(file, node->kind == RS_SCALAR ? node->text : "[...]", factor, err);
-  rs_tree_free(tree);
-  return status;
+  if (node != NULL) RS_TRY(positive(file, node->kind == RS_SCALAR ? node->text : "[...]", factor, err));
+  return RS_OK;
 }
 
 /* The column attention_factor, or amp as `ropescope show frequencies` has it: the same in every row. */
 static rs_status csv_factor(const char *file, double *factor, rs_err *err) {
-  char *text;
+  RS_FREED char *text = NULL;
   size_t length;
-  rs_table *table = NULL;
+  RS_HELD(rs_table) table = NULL;
   RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &text, &length, err));
-  rs_status status = rs_csv_read(text, length, file, &table, err);
-  free(text);
-  if (status != RS_OK) return status;
+  RS_TRY(rs_csv_read(text, length, file, &table, err));
+  rs_status status = RS_OK;
   int column = rs_table_column(table, "attention_factor");
   if (column < 0) column = rs_table_column(table, "amp");
   for (size_t row = 0; row < table->rows && column >= 0 && status == RS_OK; row++)
     if (strcmp(table->fields[row * table->columns + (size_t)column], table->fields[column]) != 0)
       status = rs_fail(err, RS_INPUT, "%s:%zu: the attention factor changes from pair to pair", file, row + 2);
   if (column >= 0 && status == RS_OK) status = positive(file, table->fields[column], factor, err);
-  rs_table_free(table);
   return status;
 }
 
@@ -110,7 +106,7 @@ static rs_status lay_out_one(const rs_stored_tensor *tensor, rs_cos_sin_table *t
 /* Three tables of one shape, as M-RoPE's code makes them before sections choose: for text all are the same. */
 static rs_status lay_out_axes(const rs_stored_tensor *tensor, const size_t shape[RS_TENSOR_RANK], rs_err *err) {
   size_t row = shape[2];
-  double *numbers = rs_alloc(2 * row, sizeof *numbers, err);
+  RS_FREED double *numbers = rs_alloc(2 * row, sizeof *numbers, err);
   if (numbers == NULL) return RS_MEMORY;
   rs_status status = RS_OK;
   bool same = true;
@@ -120,7 +116,6 @@ static rs_status lay_out_axes(const rs_stored_tensor *tensor, const size_t shape
       if (status == RS_OK) status = rs_stored_doubles(tensor, (axis * shape[1] + i) * row, row, numbers + row, err);
       same = status != RS_OK || memcmp(numbers, numbers + row, row * sizeof *numbers) == 0;
     }
-  free(numbers);
   if (same) return status;
   return rs_fail(
       err, RS_INPUT,
@@ -158,28 +153,25 @@ static char *partner_of(const char *name, rs_err *err) {
 /* An array of several rows is a table; cos.npy has sin.npy beside it. */
 static rs_status read_table(rs_contender *s, const rs_stored_tensor *tensor, rs_err *err) {
   struct stat info;
-  rs_tensor_file beside = {0};
+  RS_OWNED(rs_tensor_file) beside = {0};
   rs_cos_sin_table table;
-  char *partner = partner_of(s->text, err);
+  RS_FREED char *partner = partner_of(s->text, err);
   if (partner == NULL && err->status != RS_OK) return RS_MEMORY;
   bool two = partner != NULL && stat(partner, &info) == 0;
   rs_status status = two ? rs_tensor_file_map(partner, "", &beside, err) : RS_OK;
   if (status == RS_OK)
     status = two ? lay_out_two(tensor, &beside.tensor, &table, err) : lay_out_one(tensor, &table, err);
   if (status == RS_OK) status = rs_cos_sin_read(&table, &s->spectrum, s->read, err);
-  rs_tensor_file_clear(&beside);
-  free(partner);
   return status;
 }
 
 static rs_status read_array(rs_contender *s, rs_err *err) {
-  rs_tensor_file file = {0};
+  RS_OWNED(rs_tensor_file) file = {0};
   size_t shape[RS_TENSOR_RANK];
   rs_err why = {0};
   rs_status status = rs_tensor_file_map(s->text, "", &file, &why);
   bool table = status == RS_OK && squeeze(&file.tensor, shape) > 1;
   if (table) status = read_table(s, &file.tensor, err);
-  rs_tensor_file_clear(&file);
   return table ? status : read_list(s, err); /* which reads more types, or says why it cannot */
 }
 
@@ -201,15 +193,13 @@ static bool is_buffer(const rs_stored_tensor *tensor) {
 }
 
 static rs_status read_one(const rs_stored_tensor *tensor, rs_buffer *buffer, rs_err *err) {
-  double *list = rs_alloc(tensor->count, sizeof *list, err);
+  RS_FREED double *list = rs_alloc(tensor->count, sizeof *list, err);
   buffer->name = list != NULL ? rs_strdup(tensor->name, err) : NULL;
   buffer->layer = layer_of(tensor->name);
-  rs_status status = buffer->name != NULL ? rs_stored_doubles(tensor, 0, tensor->count, list, err) : RS_MEMORY;
-  for (size_t j = 0; j < tensor->count && status == RS_OK; j++)
-    if (list[j] < 0) status = rs_fail(err, RS_INPUT, "%s: frequency %zu is negative", tensor->name, j);
-  if (status == RS_OK) status = rs_spectrum_list(list, tensor->count, &buffer->spectrum, err);
-  free(list);
-  return status;
+  RS_TRY(buffer->name != NULL ? rs_stored_doubles(tensor, 0, tensor->count, list, err) : RS_MEMORY);
+  for (size_t j = 0; j < tensor->count; j++)
+    if (list[j] < 0) return rs_fail(err, RS_INPUT, "%s: frequency %zu is negative", tensor->name, j);
+  return rs_spectrum_list(list, tensor->count, &buffer->spectrum, err);
 }
 
 static int by_layer(const void *a, const void *b) {
@@ -262,18 +252,16 @@ static rs_status read_cos_sin(rs_contender *s, const rs_safetensors *file, rs_er
                    "%s: holds no inv_freq and no cos and sin (PyTorch saves these buffers where they are persistent; "
                    "config.json says what they would be)",
                    s->text);
-  char *partner = cosine != NULL ? partner_of(cosine->name, err) : NULL;
+  RS_FREED char *partner = cosine != NULL ? partner_of(cosine->name, err) : NULL;
   if (cosine != NULL && partner == NULL) return RS_MEMORY;
   const rs_stored_tensor *sine = partner != NULL ? rs_safetensors_find(file, partner) : NULL;
-  rs_status status = RS_OK;
   if (sine != NULL)
-    status = lay_out_two(cosine, sine, &table, err);
+    RS_TRY(lay_out_two(cosine, sine, &table, err));
   else if (both != NULL)
-    status = lay_out_one(both, &table, err);
+    RS_TRY(lay_out_one(both, &table, err));
   else
-    status = rs_fail(err, RS_INPUT, "%s: has %s and no %s", s->text, cosine->name, partner);
-  free(partner);
-  return status == RS_OK ? rs_cos_sin_read(&table, &s->spectrum, s->read, err) : status;
+    return rs_fail(err, RS_INPUT, "%s: has %s and no %s", s->text, cosine->name, partner);
+  return rs_cos_sin_read(&table, &s->spectrum, s->read, err);
 }
 
 /* The buffer of the layer that is asked for. */
@@ -290,12 +278,10 @@ static rs_status choose_buffer(rs_contender *s, const char *layers, rs_err *err)
 }
 
 static rs_status read_safetensors(rs_contender *s, const char *layers, rs_err *err) {
-  rs_safetensors *file = NULL;
+  RS_HELD(rs_safetensors) file = NULL;
   RS_TRY(rs_safetensors_map(s->text, &file, err));
-  rs_status status = rs_buffers_read(file, &s->buffers, err);
-  if (status == RS_OK) status = s->buffers.count > 0 ? choose_buffer(s, layers, err) : read_cos_sin(s, file, err);
-  rs_safetensors_free(file);
-  return status;
+  RS_TRY(rs_buffers_read(file, &s->buffers, err));
+  return s->buffers.count > 0 ? choose_buffer(s, layers, err) : read_cos_sin(s, file, err);
 }
 
 rs_status rs_dump_read(rs_contender *s, const char *layers, rs_err *err) {

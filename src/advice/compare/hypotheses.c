@@ -354,12 +354,11 @@ rs_status rs_hypotheses_apply(const rs_compared *from, const rs_hypothesis *cons
 
 rs_status rs_hypotheses_try(const rs_compared *from, const rs_hypothesis *const *tried, size_t count,
                             rs_spectrum *spectrum, rs_err *err) {
-  rs_recipe recipe = {0};
+  RS_OWNED(rs_recipe) recipe = {0};
   rs_err why = {0};
   size_t length;
   *spectrum = (rs_spectrum){0};
   rs_status status = rs_hypotheses_apply(from, tried, count, &recipe, &length, &why);
   if (status == RS_OK) status = rs_spectrum_make(&recipe, from->model, length, spectrum, &why);
-  rs_recipe_clear(&recipe);
   return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;
 }

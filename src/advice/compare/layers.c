@@ -73,33 +73,20 @@ static rs_status pair_by_name(const rs_profile *a, const rs_profile *b, rs_layer
   return RS_OK;
 }
 
-static rs_status pair_by_layer(const rs_profile *a, const rs_profile *b, rs_layer_differences *out, rs_err *err) {
-  for (size_t i = 0; i < a->layer_count; i++) RS_TRY(add_pair(out, a->layers[i], b->layers[i], err));
-  return RS_OK;
-}
-
 /* Of two kinds, with causes where there is work for them. */
 static rs_status compare_spectra(const rs_layer_kind *a, const rs_layer_kind *b, size_t length, double rtol,
                                  double *work, rs_layer_difference *out, rs_err *err) {
-  published of_a = {.compared = {0}}, of_b = {.compared = {0}};
-  rs_status status = published_make(&a->model, length, &of_a, err);
-  if (status == RS_OK) status = published_make(&b->model, length, &of_b, err);
-  if (status == RS_OK)
-    status = compare(&of_a.compared, &of_b.compared, rtol, work, &out->difference, &out->causes, err);
-  published_clear(&of_a);
-  published_clear(&of_b);
-  return status;
-}
-
-static bool sees_alike(const rs_layer_kind *a, const rs_layer_kind *b) {
-  return a->mask.kind == b->mask.kind && a->mask.window == b->mask.window && a->compression == b->compression;
+  RS_OWNED(published) of_a = {.compared = {0}}, of_b = {.compared = {0}};
+  RS_TRY(published_make(&a->model, length, &of_a, err));
+  RS_TRY(published_make(&b->model, length, &of_b, err));
+  return compare(&of_a.compared, &of_b.compared, rtol, work, &out->difference, &out->causes, err);
 }
 
 static rs_status compare_kinds(const rs_layer_kind *a, const rs_layer_kind *b, size_t length, double rtol,
                                rs_layer_difference *out, rs_err *err) {
   out->attention = a->attends != b->attends;
   if (!a->attends || !b->attends) return RS_OK;
-  out->view = !sees_alike(a, b);
+  out->view = a->mask.kind != b->mask.kind || a->mask.window != b->mask.window || a->compression != b->compression;
   if (rs_layers_turn_alike(a, b)) return RS_OK;
   if (rs_model_turns(&a->model) && rs_model_turns(&b->model))
     return compare_spectra(a, b, length, rtol, NULL, out, err);
@@ -114,7 +101,9 @@ bool rs_layers_differ(const rs_layer_difference *d) {
 rs_status rs_layers_compare(const rs_profile *a, const rs_profile *b, size_t length, double rtol,
                             rs_layer_differences *out, rs_err *err) {
   *out = (rs_layer_differences){.by_layer = a->counted && b->counted && a->layer_count == b->layer_count};
-  rs_status status = out->by_layer ? pair_by_layer(a, b, out, err) : pair_by_name(a, b, out, err);
+  rs_status status = out->by_layer ? RS_OK : pair_by_name(a, b, out, err);
+  for (size_t i = 0; out->by_layer && i < a->layer_count && status == RS_OK; i++)
+    status = add_pair(out, a->layers[i], b->layers[i], err);
   for (size_t i = 0; i < out->count && status == RS_OK; i++) {
     rs_layer_difference *item = &out->items[i];
     if (item->kind[0] == RS_NO_KIND || item->kind[1] == RS_NO_KIND)
@@ -144,13 +133,12 @@ rs_status rs_layers_explain(const rs_profile *a, const rs_profile *b, const size
 /* The dump beside one kind, of whose heads it says no width. */
 static rs_status compare_kind(const rs_contender *model, size_t kind, const rs_spectrum *dump, bool first, double rtol,
                               rs_difference *difference, rs_err *err) {
-  published side;
+  RS_OWNED(published) side = {0};
   rs_spectrum beside = *dump;
   RS_TRY(published_make(&model->profile.kinds[kind].model, model->length, &side, err));
   if (side.spectrum.head_dim >= 2 * beside.pairs) beside.head_dim = side.spectrum.head_dim;
   *difference =
       first ? rs_spectrum_compare(&side.spectrum, &beside, rtol) : rs_spectrum_compare(&beside, &side.spectrum, rtol);
-  published_clear(&side);
   return RS_OK;
 }
 
@@ -217,15 +205,13 @@ static size_t run_length(const rs_buffers *buffers, const rs_contender *config, 
 
 static rs_status check_run(const rs_spectrum *buffer, const rs_contender *config, double rtol, double *work,
                            rs_buffer_check *check, rs_err *err) {
-  published side;
+  RS_OWNED(published) side = {0};
   const rs_model *model = &config->profile.kinds[check->kind].model;
   const rs_compared dump = {.length = config->length, .spectrum = buffer};
   check->difference = (rs_difference){.differs = RS_DIFFERS_FREQUENCY};
   if (!rs_model_turns(model)) return RS_OK; /* nobody reads the buffer */
   RS_TRY(published_make(model, config->length, &side, err));
-  rs_status status = compare(&side.compared, &dump, rtol, work, &check->difference, &check->causes, err);
-  published_clear(&side);
-  return status;
+  return compare(&side.compared, &dump, rtol, work, &check->difference, &check->causes, err);
 }
 
 static rs_status check_side(const rs_contender sides[2], size_t from, size_t config, double rtol, double *work,

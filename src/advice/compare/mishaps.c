@@ -55,7 +55,7 @@ void rs_compared_own(rs_hypothesis_maker *make, const rs_compared *side, size_t 
   const rs_value *value = &settings->values[index];
   const rs_model *model = side->model;
   const char *name = settings->params[index]->name;
-  rs_text text = {0};
+  RS_OWNED(rs_text) text = {0};
   if (value->set && value->count > 4)
     rs_text_printf(&text, "a list of %zu", value->count);
   else if (!value->set && strcmp(name, "train_length") == 0)
@@ -70,7 +70,6 @@ void rs_compared_own(rs_hypothesis_maker *make, const rs_compared *side, size_t 
     rs_value_write(settings->params[index], value, &text);
   snprintf(out, size, "%s", rs_text_string(&text));
   make->starved |= text.failed;
-  rs_text_clear(&text);
 }
 
 rs_hypothesis *rs_hypothesis_alter(rs_hypothesis_maker *make, const char *name, const char *text, const char *why) {

@@ -10,12 +10,6 @@
 
 static const char letters[] = "AB";
 
-/* A failure, with the side that it is about and, where there is one, the parameter. */
-static rs_status name_side(size_t which, const char *text, const rs_err *why, rs_err *err) {
-  return rs_fail(err, why->status == RS_MEMORY ? RS_MEMORY : RS_INPUT, "%c, %s: %s%s%s", letters[which], text,
-                 why->subject, *why->subject != '\0' ? ": " : "", why->message);
-}
-
 /* ---- recipes ----------------------------------------------------------------------------------------------------- */
 
 static rs_status take_subject(const rs_subject_in *in, rs_contender *s, rs_problems *problems, rs_err *err) {
@@ -30,27 +24,24 @@ static rs_status take_subject(const rs_subject_in *in, rs_contender *s, rs_probl
 
 /* What a config or a preset publishes. */
 static rs_status read_published(rs_contender *s, const char *hf, const char *preset, const char *layers, rs_err *err) {
-  rs_problems problems = {.text = {0}};
+  RS_OWNED(rs_problems) problems = {.text = {0}};
   const rs_subject_in in = {.hf = hf, .preset = preset, .layers = layers, .fallback = "rope", .length = 1};
   s->origin = hf != NULL ? RS_FROM_HF : RS_FROM_PRESET;
   rs_status status = take_subject(&in, s, &problems, err);
-  rs_problems_clear(&problems);
   if (status != RS_OK || s->model.published.method != NULL) return status;
   return rs_fail(err, RS_INPUT, "publishes no recipe (write one, as in rope, with --model or --hf)");
 }
 
 /* The buffers of a folder's checkpoint, where it has one that can be read: the config is what was asked for. */
 static rs_status read_weights(rs_contender *s, rs_err *err) {
-  char *path = NULL;
-  rs_safetensors *checkpoint = NULL;
+  RS_FREED char *path = NULL;
+  RS_HELD(rs_safetensors) checkpoint = NULL;
   rs_err why = {0};
   rs_status status = rs_hf_weights_find(s->text, &path, &why);
   if (status == RS_IO) return RS_OK;
   if (status == RS_OK) status = rs_safetensors_map(path, &checkpoint, &why);
   if (status == RS_OK) status = rs_buffers_read(checkpoint, &s->buffers, &why);
   if (status != RS_OK) rs_shorten(why.message, sizeof s->buffers.unread, s->buffers.unread);
-  rs_safetensors_free(checkpoint);
-  free(path);
   return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;
 }
 
@@ -72,12 +63,11 @@ static bool names_geometry(const rs_node *root) {
 
 /* A file, by what it holds. */
 static rs_status read_file(rs_contender *s, const char *layers, rs_err *err) {
-  rs_tree *tree = NULL;
+  RS_HELD(rs_tree) tree = NULL;
   if (rs_hf_is_gguf(s->text)) return read_published(s, s->text, NULL, layers, err);
   if (!rs_dump_ends(s->text, ".json")) return rs_dump_read(s, layers, err);
   RS_TRY(rs_json_load("", s->text, RS_LARGEST_FILE, &tree, err));
   bool config = names_geometry(&tree->root);
-  rs_tree_free(tree);
   return config ? read_published(s, s->text, NULL, layers, err) : rs_dump_read(s, layers, err);
 }
 
@@ -211,7 +201,9 @@ rs_status rs_contest_read(const rs_contest *contest, rs_contender sides[2], rs_p
     size_t which = step % 2;
     if (read_pass((pass)(step / 2), contest, which, sides, problems, &why) == RS_OK) continue;
     rs_contest_clear(sides);
-    return name_side(which, *contest->text[which] != '\0' ? contest->text[which] : "\"\"", &why, err);
+    return rs_fail(err, why.status == RS_MEMORY ? RS_MEMORY : RS_INPUT, "%c, %s: %s%s%s", letters[which],
+                   *contest->text[which] != '\0' ? contest->text[which] : "\"\"", why.subject,
+                   *why.subject != '\0' ? ": " : "", why.message);
   }
   rs_status status = check_model(contest, sides, err);
   if (status != RS_OK) {

@@ -39,21 +39,20 @@ static void put_kind(rs_text *text, const rs_settings *settings, const rs_kind *
 /* Adds "name=value" of a stage's parameter that is not at its default. */
 static void put_common(rs_text *text, const rs_settings *settings, const char *name) {
   int p = rs_settings_find(settings, name);
-  rs_text value = {0};
+  RS_OWNED(rs_text) value = {0};
   if (p < 0 || !settings->values[p].set) return;
   rs_value_write(settings->params[p], &settings->values[p], &value);
   const char *usual = settings->params[p]->fallback;
   if (usual == NULL || strcmp(rs_text_string(&value), usual) != 0)
     rs_text_printf(text, "%s%s=%s", text->length > 0 ? ", " : "", name, rs_text_string(&value));
   text->failed |= value.failed;
-  rs_text_clear(&value);
 }
 
 /* What else the recipe does: two recipes of the same frequencies may still differ there. */
 static rs_status describe_beyond(const rs_encoding *encoding, rs_spectrum *spectrum, rs_err *err) {
   const rs_method *method = encoding->method;
   const rs_settings *settings = &encoding->settings;
-  rs_text text = {0};
+  RS_OWNED(rs_text) text = {0};
   if (method->pos->prepare != NULL && !method->pos->scaled) put_kind(&text, settings, &method->pos->kind);
   if (method->freq->mix != NULL || method->freq->log_gain != NULL) put_kind(&text, settings, &method->freq->kind);
   if (method->embed != NULL) put_kind(&text, settings, &method->embed->kind);
@@ -68,7 +67,6 @@ static rs_status describe_beyond(const rs_encoding *encoding, rs_spectrum *spect
   if (counted) put_common(&text, settings, "id_arithmetic");
   rs_status status = rs_text_check(&text, err);
   if (status == RS_OK) spectrum->beyond = rs_strdup(rs_text_string(&text), err);
-  rs_text_clear(&text);
   return status == RS_OK && spectrum->beyond == NULL ? RS_MEMORY : status;
 }
 
@@ -95,14 +93,13 @@ static rs_status fill(const rs_encoding *encoding, const rs_model *model, size_t
 
 rs_status rs_spectrum_make(const rs_recipe *recipe, const rs_model *model, size_t length, rs_spectrum *spectrum,
                            rs_err *err) {
-  rs_encoding *encoding = NULL;
+  RS_HELD(rs_encoding) encoding = NULL;
   *spectrum = (rs_spectrum){0};
   if (recipe->method->freq == NULL)
     return rs_fail(err, RS_UNSUPPORTED, "%s turns no pairs: there are no frequencies to compare", recipe->method->name);
   if (length == 0) return rs_fail(err, RS_DOMAIN, "a context of 0 tokens has no attention");
   RS_TRY(rs_encoding_create(recipe, model, 1, NULL, NULL, &encoding, err));
   rs_status status = fill(encoding, model, length, spectrum, err);
-  rs_encoding_free(encoding);
   if (status != RS_OK) rs_spectrum_clear(spectrum);
   return status;
 }

@@ -270,13 +270,12 @@ void rs_put_dictionary(rs_converting *c, const rs_settled *settled, const char *
 }
 
 static void put_kind(rs_converting *c, size_t kind, const char *key, const rs_dictionary_style *style) {
-  rs_settled settled;
+  RS_OWNED(rs_settled) settled = {0};
   if (rs_settle(&c->from->profile.kinds[kind], c->settled.length, &settled, &c->err) != RS_OK) return;
   if (settled.type != NULL)
     rs_put_dictionary(c, &settled, key, style);
   else if (rs_turned_off(c, kind))
     rs_json_string(&c->json, key, NULL);
-  rs_settled_clear(&settled);
 }
 
 /* DeepSeek-V4's class reads two dictionaries or none: the one of layers without compression, of which the file has

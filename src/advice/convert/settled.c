@@ -61,13 +61,12 @@ void rs_convertible_clear(rs_convertible *model) {
 
 /* Values other than the method's defaults count as written. */
 static rs_status own_values(rs_recipe *recipe, rs_err *err) {
-  rs_recipe plain;
+  RS_OWNED(rs_recipe) plain = {0};
   RS_TRY(rs_recipe_init(&plain, recipe->method, err));
   for (size_t i = 0; i < recipe->settings.count; i++) {
     rs_value *value = &recipe->settings.values[i];
     value->given |= value->set && !rs_value_same(value, &plain.settings.values[i]);
   }
-  rs_recipe_clear(&plain);
   return RS_OK;
 }
 
@@ -193,7 +192,7 @@ double rs_longrope_formula(const rs_model *model) {
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 rs_status rs_convert_spectrum(const rs_convertible *model, size_t length, rs_spectrum *spectrum, rs_err *err) {
-  rs_settled settled;
+  RS_OWNED(rs_settled) settled = {0};
   *spectrum = (rs_spectrum){0};
   RS_TRY(rs_settle(&model->profile.kinds[model->kind], length, &settled, err));
   rs_status status = RS_OK;
@@ -201,7 +200,6 @@ rs_status rs_convert_spectrum(const rs_convertible *model, size_t length, rs_spe
     status = rs_fail(err, RS_UNSUPPORTED, "%s turns no pairs: there are no frequencies", settled.recipe.method->name);
   *spectrum = settled.spectrum;
   settled.spectrum = (rs_spectrum){0};
-  rs_settled_clear(&settled);
   return status;
 }
 

@@ -125,7 +125,7 @@ static void note_unsaid(rs_converting *c) {
 /* Layers that turn nothing are listed, one a number; others are not told apart. */
 static void put_layers(rs_converting *c) {
   const rs_profile *profile = &c->from->profile;
-  rs_text list = {0};
+  RS_OWNED(rs_text) list = {0};
   bool bare = false, others = false;
   for (size_t k = 0; k < profile->kind_count; k++) {
     const rs_layer_kind *kind = &profile->kinds[k];
@@ -140,7 +140,6 @@ static void put_layers(rs_converting *c) {
   if (bare && profile->counted) rs_option(c, "--no-rope-freq", "[%s]", rs_text_string(&list));
   if (others || (bare && !profile->counted)) rs_note_layers(c, "Megatron-LM has one recipe for all that turn");
   (void)rs_text_check(&list, &c->err);
-  rs_text_clear(&list);
 }
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */

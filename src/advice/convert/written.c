@@ -124,12 +124,11 @@ void rs_note_base(rs_converting *c) {
 }
 
 void rs_note_layers(rs_converting *c, const char *what) {
-  rs_text text = {0};
+  RS_OWNED(rs_text) text = {0};
   if (!rs_profile_mixed(&c->from->profile)) return;
   rs_profile_write_choice(&c->from->profile, c->from->kind, &text);
   rs_note(c, "This is of %s: %s.", rs_text_string(&text), what);
   (void)rs_text_check(&text, &c->err);
-  rs_text_clear(&text);
 }
 
 /* ---- what engines compute ---------------------------------------------------------------------------------------- */
@@ -148,22 +147,20 @@ static void write_reasons(const rs_settled *s, const rs_recipe *recipe, const ch
 
 static rs_status engine_spectrum(const rs_settled *s, const char *dialect, const rs_engine_setting *settings,
                                  rs_spectrum *spectrum, rs_text *why, rs_err *err) {
-  rs_recipe recipe = {0};
+  RS_OWNED(rs_recipe) recipe = {0};
   RS_TRY(rs_recipe_init(&recipe, s->recipe.method, err));
-  rs_status status = rs_recipe_set(&recipe, "dialect", dialect, err);
-  for (; status == RS_OK && settings->name != NULL; settings++)
-    status = rs_recipe_set_number(&recipe, settings->name, settings->value, err);
-  if (status == RS_OK) status = rs_recipe_resolve(&recipe, s->model, err);
-  if (status == RS_OK) write_reasons(s, &recipe, dialect, why);
-  if (status == RS_OK) status = rs_spectrum_make(&recipe, s->model, s->length, spectrum, err);
-  rs_recipe_clear(&recipe);
-  return status;
+  RS_TRY(rs_recipe_set(&recipe, "dialect", dialect, err));
+  for (; settings->name != NULL; settings++)
+    RS_TRY(rs_recipe_set_number(&recipe, settings->name, settings->value, err));
+  RS_TRY(rs_recipe_resolve(&recipe, s->model, err));
+  write_reasons(s, &recipe, dialect, why);
+  return rs_spectrum_make(&recipe, s->model, s->length, spectrum, err);
 }
 
 void rs_note_engine(rs_converting *c, const char *who, const char *dialect, const rs_engine_setting *settings) {
   const double float32 = 1e-6;
-  rs_spectrum theirs = {0};
-  rs_text why = {0};
+  RS_OWNED(rs_spectrum) theirs = {0};
+  RS_OWNED(rs_text) why = {0};
   const rs_spectrum *ours = &c->settled.spectrum;
   if (engine_spectrum(&c->settled, dialect, settings, &theirs, &why, &c->err) == RS_OK) {
     rs_difference d = rs_spectrum_compare(ours, &theirs, float32);
@@ -176,6 +173,4 @@ void rs_note_engine(rs_converting *c, const char *who, const char *dialect, cons
               rs_text_string(&why));
   }
   (void)rs_text_check(&why, &c->err);
-  rs_text_clear(&why);
-  rs_spectrum_clear(&theirs);
 }

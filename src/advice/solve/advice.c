@@ -35,12 +35,11 @@ static rs_status put_costs(const adviser *a, const rs_recipe *recipe, rs_err *er
   const rs_model *model = a->task->model;
   size_t length = (size_t)a->task->train_length;
   rs_turn_costs here, there;
-  rs_recipe plain;
+  RS_OWNED(rs_recipe) plain = {0};
   if (length < 2 || length > RS_LONGEST_RANKED) return RS_OK;
   RS_TRY(rs_solve_costs(recipe, model, length, &here, err));
   RS_TRY(rs_solve_plain(model, 0, &plain, err));
   rs_status status = rs_solve_costs(&plain, model, length, &there, err);
-  rs_recipe_clear(&plain);
   if (status != RS_OK || isnan(here.near)) return status;
   double sum = rs_turn_costs_sum(&here, &rs_loss_weights), before = rs_turn_costs_sum(&there, &rs_loss_weights);
   if (fabs(sum - before) <= 1e-9 * before)
@@ -60,7 +59,7 @@ static rs_status advise_base(const adviser *a, rs_err *err) {
   double theta = a->task->model->rope_theta, bound = a->solved[RS_FIRST_VIOLATION], range = a->solved[RS_OUT_OF_RANGE];
   double base = fmax(range, bound);
   rs_text *text = &a->out->text;
-  rs_recipe recipe;
+  RS_OWNED(rs_recipe) recipe = {0};
   bool model = q->head_dim == 0;
   if (isnan(base)) return RS_OK;
   base = model && base <= theta ? theta : ceil(base);
@@ -84,29 +83,22 @@ static rs_status advise_base(const adviser *a, rs_err *err) {
     rs_text_puts(text, "; costs nothing: it is the base of training");
   if (!model || base == theta) return RS_OK;
   RS_TRY(rs_solve_plain(a->task->model, base, &recipe, err));
-  rs_status status = put_costs(a, &recipe, err);
-  rs_recipe_clear(&recipe);
-  return status;
+  return put_costs(a, &recipe, err);
 }
 
 /* ---- factors ----------------------------------------------------------------------------------------------------- */
-
-/* L / L0 where it is hardly more than what is asked for: the number that people write. */
-static double round_factor(const adviser *a, double factor) {
-  double times = a->task->question->length / a->task->train_length;
-  return factor <= times && factor > 0.999 * times ? times : factor;
-}
 
 static rs_status advise_factor(const adviser *a, rs_err *err) {
   const rs_solve_task *task = a->task;
   double bound = a->solved[RS_FIRST_VIOLATION], range = a->solved[RS_OUT_OF_RANGE], reach = 0;
   double length = task->question->length, trained = task->train_length;
   rs_text *text = &a->out->text;
-  rs_recipe recipe;
+  RS_OWNED(rs_recipe) recipe = {0};
   bool given, ranged = said(a, RS_OUT_OF_RANGE);
   const char *name = rs_recipe_scale_name(task->recipe, &given);
   if (name == NULL || (!ranged && !said(a, RS_FIRST_VIOLATION))) return RS_OK;
-  double factor = ranged ? round_factor(a, range) : bound;
+  double times = length / trained, factor = ranged ? range : bound;
+  if (ranged && range <= times && range > 0.999 * times) factor = times; /* L / L0: the number that people write */
   a->out->value = factor;
   rs_text_printf(text, "use %s with a factor of ", task->recipe->method->name);
   rs_text_number(text, factor);
@@ -122,11 +114,9 @@ static rs_status advise_factor(const adviser *a, rs_err *err) {
   else if (ranged && said(a, RS_FIRST_VIOLATION) && bound > factor)
     rs_text_printf(text, "; a sum of cosines that is never negative takes %.6g", bound);
   RS_TRY(rs_recipe_copy(&recipe, task->recipe, err));
-  rs_status status = rs_recipe_set_number(&recipe, name, factor, err);
-  if (status == RS_OK) status = rs_recipe_check(&recipe, task->model, err);
-  if (status == RS_OK) status = put_costs(a, &recipe, err);
-  rs_recipe_clear(&recipe);
-  return status;
+  RS_TRY(rs_recipe_set_number(&recipe, name, factor, err));
+  RS_TRY(rs_recipe_check(&recipe, task->model, err));
+  return put_costs(a, &recipe, err);
 }
 
 /* ---- lengths ----------------------------------------------------------------------------------------------------- */
@@ -179,7 +169,7 @@ static rs_status advise_length(const adviser *a, rs_err *err) {
 
 rs_status rs_advise(const rs_question *question, const rs_solution *const solved[RS_CRITERIA], rs_advice *advice,
                     rs_problems *problems, rs_err *err) {
-  rs_solve_task task;
+  RS_OWNED(rs_solve_task) task = {0};
   *advice = (rs_advice){.value = NAN};
   RS_TRY(rs_solve_task_read(question, &task, problems, err));
   adviser a = {.task = &task, .by = solved, .out = advice};
@@ -194,7 +184,6 @@ rs_status rs_advise(const rs_question *question, const rs_solution *const solved
     rs_text_printf(&advice->text, "; %s", task.subject.profile.doubt);
   if (status == RS_OK) status = rs_text_check(&advice->text, err);
   if (status != RS_OK) rs_advice_clear(advice);
-  rs_solve_task_clear(&task);
   return status;
 }
 

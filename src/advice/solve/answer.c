@@ -208,13 +208,11 @@ static const uint64_t most_length = RS_LONGEST_SOUGHT, most_march = (uint64_t)1 
 static const double march_step = 1.02;
 
 static rs_status changes_between(const problem *p, double a, double b, bool *changes, rs_err *err) {
-  rs_spectrum at_a = {0}, at_b = {0};
-  rs_status status = rs_solve_turn(p, p->recipe, a, &at_a, err);
-  if (status == RS_OK) status = rs_solve_turn(p, p->recipe, b, &at_b, err);
-  *changes = status == RS_OK && memcmp(at_a.omega, at_b.omega, at_a.pairs * sizeof *at_a.omega) != 0;
-  rs_spectrum_clear(&at_a);
-  rs_spectrum_clear(&at_b);
-  return status;
+  RS_OWNED(rs_spectrum) at_a = {0}, at_b = {0};
+  RS_TRY(rs_solve_turn(p, p->recipe, a, &at_a, err));
+  RS_TRY(rs_solve_turn(p, p->recipe, b, &at_b, err));
+  *changes = memcmp(at_a.omega, at_b.omega, at_a.pairs * sizeof *at_a.omega) != 0;
+  return RS_OK;
 }
 
 static void put_reach(const problem *p, double reach, rs_solution *out) {
@@ -306,7 +304,7 @@ static void put_tuning(const problem *p, rs_solution *out) {
 /* What is judged, or what the model is published with, and the length that its publisher names; which layers of the
  * model it is of, where they turn in several ways; and what no criterion reads. */
 static rs_status put_beside(const problem *p, rs_solution *out, rs_err *err) {
-  rs_text text = {0}, choice = {0};
+  RS_OWNED(rs_text) text = {0}, choice = {0};
   bool judged = p->question->sought == RS_SOLVE_LENGTH, named = p->question->head_dim == 0;
   const rs_recipe *recipe = judged ? p->recipe : &p->model->published;
   const rs_lscale_kind *scaled = rs_lscale_chosen(&p->recipe->settings);
@@ -329,10 +327,7 @@ static rs_status put_beside(const problem *p, rs_solution *out, rs_err *err) {
     put(out, "window", "these layers see %zu tokens whatever the context: farther distances do not occur", window);
   if (scaled != NULL && judged)
     put(out, "temperature", "logits are scaled by position (%s), which no criterion reads", scaled->kind.name);
-  rs_status status = rs_text_check(text.failed ? &text : &choice, err);
-  rs_text_clear(&text);
-  rs_text_clear(&choice);
-  return status;
+  return rs_text_check(text.failed ? &text : &choice, err);
 }
 
 static rs_status answer(const problem *p, rs_solution *out, rs_err *err) {
@@ -349,10 +344,8 @@ static rs_status answer(const problem *p, rs_solution *out, rs_err *err) {
 }
 
 rs_status rs_solve(const rs_question *question, rs_solution *solution, rs_problems *problems, rs_err *err) {
-  rs_solve_task task;
+  RS_OWNED(rs_solve_task) task = {0};
   *solution = (rs_solution){0};
   RS_TRY(rs_solve_task_read(question, &task, problems, err));
-  rs_status status = answer(&task, solution, err);
-  rs_solve_task_clear(&task);
-  return status;
+  return answer(&task, solution, err);
 }

@@ -9,13 +9,11 @@ enum { NEAR = 32768 }; /* distances that one thread looks at before others are w
 
 /* Tables of the sum. */
 static rs_status make_sum(const rs_turning *turning, rs_decay **sum, rs_err *err) {
-  rs_wave *waves = rs_alloc(turning->pairs + 1, sizeof *waves, err);
+  RS_FREED rs_wave *waves = rs_alloc(turning->pairs + 1, sizeof *waves, err);
   if (waves == NULL) return RS_MEMORY;
   for (size_t j = 0; j < turning->pairs; j++) waves[j] = (rs_wave){1, turning->omega[j], 0};
   waves[turning->pairs] = (rs_wave){.amplitude = (double)turning->still};
-  rs_status status = rs_decay_create(waves, turning->pairs + (turning->still > 0), sum, err);
-  free(waves);
-  return status;
+  return rs_decay_create(waves, turning->pairs + (turning->still > 0), sum, err);
 }
 
 static uint64_t first_negative(const rs_decay *sum, uint64_t most) {
@@ -31,12 +29,11 @@ static bool stays_positive(const rs_turning *turning) {
 }
 
 rs_status rs_reach_first_violation(const rs_turning *turning, uint64_t most, uint64_t *length, rs_err *err) {
-  rs_decay *sum;
+  RS_HELD(rs_decay) sum = NULL;
   *length = most;
   if (stays_positive(turning)) return RS_OK;
   RS_TRY(make_sum(turning, &sum, err));
   *length = first_negative(sum, most);
-  rs_decay_free(sum);
   return RS_OK;
 }
 
@@ -103,16 +100,14 @@ static rs_status find_least(const rs_decay *sum, uint64_t begin, uint64_t end, u
 }
 
 rs_status rs_reach_serves(const rs_turning *turning, uint64_t length, uint64_t *hint, bool *serves, rs_err *err) {
-  rs_decay *sum;
+  RS_HELD(rs_decay) sum = NULL;
   *serves = false;
   if (*hint > 0 && *hint < length && is_negative_about(turning, length, hint)) return RS_OK;
   RS_TRY(make_sum(turning, &sum, err));
   uint64_t reach = first_negative(sum, length);
   *serves = reach >= length;
   *hint = 0;
-  rs_status status = *serves ? RS_OK : find_least(sum, reach, length, hint, err);
-  rs_decay_free(sum);
-  return status;
+  return *serves ? RS_OK : find_least(sum, reach, length, hint, err);
 }
 
 double rs_reach_critical(const rs_turning *turning) {

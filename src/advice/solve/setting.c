@@ -141,24 +141,21 @@ static rs_status say_by_parts(const rs_ranking *ranking, const rs_recipe *recipe
 /* Keeps what is said where it turns pairs as the recipe does, at the length and at the trained one. */
 static rs_status keep_same(const rs_ranking *ranking, size_t length, rs_candidate *c, rs_err *err) {
   const size_t lengths[] = {length, (size_t)ranking->train_length};
-  rs_model model;
+  RS_OWNED(rs_model) model = {0};
   RS_TRY(rs_model_copy(&model, ranking->model, err));
   model.rope_theta = c->theta;
   rs_status status = RS_OK;
   for (size_t i = 0; i < RS_COUNT(lengths) && status == RS_OK && c->said.method != NULL; i++) {
-    rs_spectrum recipe = {0}, said = {0};
+    RS_OWNED(rs_spectrum) recipe = {0}, said = {0};
     status = rs_spectrum_make(&c->recipe, ranking->model, lengths[i], &recipe, err);
     if (status == RS_OK) status = rs_spectrum_make(&c->said, &model, lengths[i], &said, err);
     if (status == RS_OK && rs_spectrum_compare(&recipe, &said, 1e-9).differs != 0) rs_recipe_clear(&c->said);
-    rs_spectrum_clear(&recipe);
-    rs_spectrum_clear(&said);
   }
-  rs_model_clear(&model);
   return status;
 }
 
 static rs_status say(const rs_ranking *ranking, size_t length, rs_candidate *c, rs_err *err) {
-  rs_spectrum spectrum;
+  RS_OWNED(rs_spectrum) spectrum = {0};
   const rs_method *method = c->recipe.method;
   c->theta = ranking->model->rope_theta;
   if (method->pos->prepare != NULL && !method->pos->scaled) return RS_OK;
@@ -171,7 +168,6 @@ static rs_status say(const rs_ranking *ranking, size_t length, rs_candidate *c, 
   }
   RS_TRY(rs_spectrum_make(&c->recipe, ranking->model, length, &spectrum, err));
   double base = rs_spectrum_base(&spectrum);
-  rs_spectrum_clear(&spectrum);
   if (isnan(base)) return RS_OK;
   c->theta = base;
   RS_TRY(rs_solve_plain(ranking->model, base, &c->said, err));
@@ -241,12 +237,10 @@ static rs_status add(const rs_ranking_in *in, rs_ranking *ranking, rs_recipe *re
 }
 
 static rs_status add_published(const rs_ranking_in *in, rs_ranking *ranking, rs_err *err) {
-  rs_recipe recipe;
+  RS_OWNED(rs_recipe) recipe = {0};
   RS_TRY(rs_recipe_copy(&recipe, &ranking->model->published, err));
-  rs_status status = settle(ranking, &recipe, err);
-  if (status == RS_OK) status = add(in, ranking, &recipe, err);
-  rs_recipe_clear(&recipe);
-  return status;
+  RS_TRY(settle(ranking, &recipe, err));
+  return add(in, ranking, &recipe, err);
 }
 
 static rs_status add_all(const rs_ranking_in *in, rs_ranking *ranking, rs_err *err) {

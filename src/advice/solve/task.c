@@ -82,22 +82,19 @@ static rs_status read_subject(const rs_question *question, rs_subject *subject, 
 
 /* What turns nothing has no base, no factor and no length. Plain RoPE as trained goes into task->trained. */
 static rs_status read_training(rs_solve_task *task, rs_err *err) {
-  rs_recipe plain;
-  rs_spectrum spectrum;
+  RS_OWNED(rs_recipe) plain = {0};
+  RS_OWNED(rs_spectrum) spectrum = {0};
   if (task->recipe->method->freq == NULL || task->model->rotary_dim < 2)
     return rs_fail(err, RS_UNSUPPORTED,
                    "%s turns no pairs on %s: it has no base, no factor, and no length to solve for",
                    task->recipe->method->name, task->model->name);
   RS_TRY(rs_solve_plain(task->model, 0, &plain, err));
-  rs_status status = rs_spectrum_make(&plain, task->model, 1, &spectrum, err);
-  rs_recipe_clear(&plain);
-  if (status != RS_OK) return status;
+  RS_TRY(rs_spectrum_make(&plain, task->model, 1, &spectrum, err));
   task->trained = spectrum.omega;
   spectrum.omega = NULL;
   task->pairs = spectrum.pairs;
   task->still = spectrum.head_dim / 2 - spectrum.pairs;
   task->train_length = rs_recipe_train_length(task->recipe, task->model);
-  rs_spectrum_clear(&spectrum);
   return RS_OK;
 }
 
@@ -131,11 +128,9 @@ rs_tuning rs_solve_tuning(const rs_solve_task *task) {
 
 rs_status rs_solve_costs(const rs_recipe *recipe, const rs_model *model, size_t length, rs_turn_costs *costs,
                          rs_err *err) {
-  rs_encoding *encoding;
+  RS_HELD(rs_encoding) encoding = NULL;
   RS_TRY(rs_encoding_create(recipe, model, length, NULL, NULL, &encoding, err));
-  rs_status status = rs_turn_costs_find(encoding, costs, err);
-  rs_encoding_free(encoding);
-  return status;
+  return rs_turn_costs_find(encoding, costs, err);
 }
 
 double rs_ten_digits(double number) {
@@ -192,18 +187,16 @@ static rs_status find_reach(const rs_solve_task *task, const rs_turning *turning
 
 rs_status rs_solve_reach(const rs_solve_task *task, double length, uint64_t most, double *reach, double *amp,
                          rs_err *err) {
-  rs_spectrum spectrum;
+  RS_OWNED(rs_spectrum) spectrum = {0};
   RS_TRY(rs_solve_turn(task, task->recipe, length, &spectrum, err));
   rs_turning turning = {spectrum.omega, task->trained, task->pairs, task->still, task->train_length};
   *amp = spectrum.amp;
-  rs_status status = find_reach(task, &turning, most, reach, err);
-  rs_spectrum_clear(&spectrum);
-  return status;
+  return find_reach(task, &turning, most, reach, err);
 }
 
 rs_status rs_solve_serves(const rs_solve_task *task, const rs_recipe *recipe, double length, uint64_t *hint, bool *good,
                           rs_err *err) {
-  rs_spectrum spectrum;
+  RS_OWNED(rs_spectrum) spectrum = {0};
   double reach = 0;
   RS_TRY(rs_solve_turn(task, recipe, length, &spectrum, err));
   rs_turning turning = {spectrum.omega, task->trained, task->pairs, task->still, task->train_length};
@@ -211,14 +204,13 @@ rs_status rs_solve_serves(const rs_solve_task *task, const rs_recipe *recipe, do
   rs_status status = sums ? rs_reach_serves(&turning, (uint64_t)length, hint, good, err)
                           : find_reach(task, &turning, (uint64_t)length, &reach, err);
   if (!sums) *good = reach >= length;
-  rs_spectrum_clear(&spectrum);
   return status;
 }
 
 rs_status rs_solve_good_base(const rs_solve_task *task, double base, double *good, rs_err *err) {
   uint64_t hint = 0;
   bool serves = false;
-  double *omega = rs_alloc(task->pairs, sizeof *omega, err);
+  RS_FREED double *omega = rs_alloc(task->pairs, sizeof *omega, err);
   rs_status status = omega != NULL ? RS_OK : RS_MEMORY;
   *good = NAN;
   for (double tried = base, step = 1; tried <= 100 * base && status == RS_OK && !serves; tried = floor(tried) + step) {
@@ -228,6 +220,5 @@ rs_status rs_solve_good_base(const rs_solve_task *task, double base, double *goo
     if (serves) *good = tried;
     step = fmin(2 * step, fmax(1, ceil(1e-3 * tried)));
   }
-  free(omega);
   return status;
 }

@@ -1,8 +1,6 @@
 /* ropescope bench: how fast each job is on this machine, beside what the machine can do. */
 #include "cli.h"
 
-#include "kernel/kernel.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +70,7 @@ static int put_table(const rs_bench_row *rows, size_t count) {
                                           {.key = "item", .title = "item"},
                                           {.key = "others", .title = "others", .none = "-", .digits = 2},
                                           {.key = "clean", .title = "clean rounds"}};
-  rs_arena arena = {0};
+  RS_OWNED(rs_arena) arena = {0};
   rs_text text = {0};
   rs_doc *doc = rs_doc_new(&arena, RS_DOC_ARRAY);
   bool doubtful = false;
@@ -82,7 +80,6 @@ static int put_table(const rs_bench_row *rows, size_t count) {
   rs_text_puts(&text, "\nothers: CPUs that other processes kept busy. Contended rounds are repeated and left out");
   rs_text_puts(&text, doubtful ? ";\nbusy: every round was contended, so that the row says little.\n" : ".\n");
   text.failed |= arena.failed;
-  rs_arena_clear(&arena);
   return cli_put(&text, CLI_TEXT);
 }
 
@@ -91,7 +88,7 @@ static int put_sets(const rs_bench_row *rows, size_t count) {
   enum { BEFORE = 3, OF_SET = 3, SETS = 8 };
   rs_doc_column columns[BEFORE + OF_SET * SETS] = {
       {.key = "job", .title = "job"}, {.key = "threads", .title = "threads"}, {.key = "ceiling", .title = "ceiling"}};
-  rs_arena arena = {0};
+  RS_OWNED(rs_arena) arena = {0};
   rs_text text = {0}, names = {0};
   rs_doc *doc = rs_doc_new(&arena, RS_DOC_ARRAY), *in = NULL;
   size_t sets = 0;
@@ -122,7 +119,6 @@ static int put_sets(const rs_bench_row *rows, size_t count) {
   rs_text_puts(&text, "\nfraction: of that set's own ceiling; times: the first set's time");
   rs_text_puts(&text, doubtful ? ";\n?: every round was contended, so that it says little.\n" : ".\n");
   text.failed |= arena.failed || names.failed;
-  rs_arena_clear(&arena);
   rs_text_clear(&names);
   return cli_put(&text, CLI_TEXT);
 }
@@ -135,12 +131,10 @@ static void show_progress(void *context, const rs_bench_job *job, size_t done, s
 }
 
 static rs_status write_csv(const char *file, const rs_bench_row *rows, size_t count, rs_err *err) {
-  rs_text csv = {0};
+  RS_OWNED(rs_text) csv = {0};
   rs_bench_write(rows, count, &csv);
-  rs_status status = rs_text_check(&csv, err);
-  if (status == RS_OK) status = rs_file_write(file, csv.data, csv.length, err);
-  rs_text_clear(&csv);
-  return status;
+  RS_TRY(rs_text_check(&csv, err));
+  return rs_file_write(file, csv.data, csv.length, err);
 }
 
 static rs_status run_jobs(const cli_options *options, const char *const *names, size_t name_count, rs_bench_row **rows,
@@ -161,8 +155,8 @@ static rs_status run_jobs(const cli_options *options, const char *const *names, 
 
 int cmd_bench(const cli_options *options) {
   rs_err err = {0};
-  rs_bench_row *rows = NULL;
-  rs_arena arena = {0};
+  RS_FREED rs_bench_row *rows = NULL;
+  RS_OWNED(rs_arena) arena = {0};
   size_t name_count, count;
   if (options->list) return list_jobs();
   if (options->all_isa && options->isa != NULL)
@@ -177,7 +171,5 @@ int cmd_bench(const cli_options *options) {
   /* After the table, which took minutes and is shown even where the file cannot be written. */
   if (code == CLI_OK && options->csv_file != NULL) status = write_csv(options->csv_file, rows, count, &err);
   if (code == CLI_OK && status != RS_OK) code = cli_fail(status, NULL, &err);
-  free(rows);
-  rs_arena_clear(&arena);
   return code;
 }

@@ -50,19 +50,15 @@ static rs_status check_file(const char *word, const request *asked, checked_file
 
 /* The names of --engine and --ignore. */
 static rs_status read_names(const cli_options *options, request *asked, rs_err *err) {
-  rs_arena arena = {0};
+  RS_OWNED(rs_arena) arena = {0};
   size_t engines, codes;
   const char *const *engine = cli_split_names(&options->engines, &arena, &engines);
   const char *const *code = cli_split_names(&options->ignored, &arena, &codes);
-  rs_status status = rs_arena_check(&arena, err);
-  for (size_t i = 0; i < engines && status == RS_OK; i++)
-    status = rs_config_engines_choose(engine[i], &asked->engines, err);
-  if (status == RS_OK && codes > CLI_WORDS)
-    status = rs_fail(err, RS_INPUT, "more than %d findings to ignore", CLI_WORDS);
-  for (size_t i = 0; i < codes && status == RS_OK; i++)
-    status = rs_rule_find(code[i], &asked->ignored[asked->ignored_count++], err);
-  rs_arena_clear(&arena);
-  return status;
+  RS_TRY(rs_arena_check(&arena, err));
+  for (size_t i = 0; i < engines; i++) RS_TRY(rs_config_engines_choose(engine[i], &asked->engines, err));
+  if (codes > CLI_WORDS) return rs_fail(err, RS_INPUT, "more than %d findings to ignore", CLI_WORDS);
+  for (size_t i = 0; i < codes; i++) RS_TRY(rs_rule_find(code[i], &asked->ignored[asked->ignored_count++], err));
+  return RS_OK;
 }
 
 /* Whether a file is JSON and still no config of a model. */
@@ -75,14 +71,13 @@ static bool is_unread(const checked_file *file) {
 static int put_all(const cli_options *options, const checked_files *files) {
   const char *word = options->json ? "json" : options->format != NULL ? options->format : "text";
   bool json = strcmp(word, "json") == 0, sarif = strcmp(word, "sarif") == 0;
-  rs_arena arena = {0};
+  RS_OWNED(rs_arena) arena = {0};
   rs_text text = {0};
   size_t found = 0, unread = 0;
   if (json || sarif)
     rs_doc_json((json ? check_json : check_sarif)(files, &arena), &text);
   else
     (strcmp(word, "text") == 0 ? check_put_text : check_put_github)(files, &text);
-  rs_arena_clear(&arena);
   if (cli_put(&text, json || sarif ? CLI_DATA : CLI_TEXT) != CLI_OK) return CLI_USAGE;
   for (size_t i = 0; i < files->count; i++) {
     const checked_file *file = &files->items[i];

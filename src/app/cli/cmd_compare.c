@@ -120,7 +120,7 @@ static void put_pairs(const outcome *o, cli_table *table) {
 
 static void add_turning(rs_doc *doc, const outcome *o) {
   const rs_difference *d = &o->difference;
-  cli_table table = {.kept = true};
+  RS_OWNED(cli_table) table = {.kept = true};
   rs_doc_put(doc, DOC_NUMBER("pairs_that_differ", d->count),
              DOC_NUMBER("worst_pair", d->count > 0 ? (double)d->worst : NAN),
              DOC_NUMBER("differs_at_tokens", o->other_length > 0 ? (double)o->other_length : NAN),
@@ -131,7 +131,6 @@ static void add_turning(rs_doc *doc, const outcome *o) {
   add_buffers(doc, o);
   put_pairs(o, &table);
   cli_table_add(&table, "columns", doc);
-  cli_table_clear(&table);
 }
 
 /* Where sides that turn nothing differ most: not where one has more heads. */
@@ -246,7 +245,7 @@ static rs_status compare(const cli_options *options, outcome *o, rs_err *err) {
 }
 
 static int put(const cli_options *options, const outcome *o) {
-  rs_arena arena = {0};
+  RS_OWNED(rs_arena) arena = {0};
   rs_text text = {0};
   rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
   if (doc != NULL) add_all(doc, o);
@@ -257,7 +256,6 @@ static int put(const cli_options *options, const outcome *o) {
   else if (!arena.failed)
     compare_put_text(o, &arena, &text);
   text.failed |= arena.failed;
-  rs_arena_clear(&arena);
   if (cli_put(&text, options->csv || options->json ? CLI_DATA : CLI_TEXT) != CLI_OK) return CLI_USAGE;
   return is_equal(o) ? CLI_OK : DIFFERENT;
 }
@@ -276,7 +274,7 @@ int cmd_compare(const cli_options *options) {
                               .length = options->length,
                               .rtol = o.rtol,
                               .biases = true};
-  rs_problems problems = {0};
+  RS_OWNED(rs_problems) problems = {0};
   rs_err err = {0};
   int code = CLI_USAGE; /* 1 says that they differ: whatever failed, nothing was compared */
   rs_status status = rs_contest_read(&contest, o.sides, &problems, &err);
@@ -287,7 +285,6 @@ int cmd_compare(const cli_options *options) {
   else
     code = put(options, &o);
   for (size_t i = 0; i < RS_COUNT(o.sides) && status == RS_OK; i++) cli_note_doubt(options, &o.sides[i].profile);
-  rs_problems_clear(&problems);
   rs_layer_differences_clear(&o.layers);
   rs_buffer_checks_clear(&o.buffers);
   rs_kind_matches_clear(&o.kinds);

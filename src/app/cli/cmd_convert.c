@@ -9,7 +9,7 @@
 
 /* A file, or else a preset. */
 static rs_status read_model(const char *word, rs_convertible *model, rs_err *err) {
-  char *name = NULL, *data = NULL;
+  RS_FREED char *name = NULL, *data = NULL;
   size_t length = 0;
   struct stat info;
   if (strcmp(word, "-") != 0 && stat(word, &info) != 0 && !rs_numbers_named(word) && strchr(word, '/') == NULL) {
@@ -19,8 +19,6 @@ static rs_status read_model(const char *word, rs_convertible *model, rs_err *err
   }
   rs_status status = cli_read_config(word, &name, &data, &length, err);
   if (status == RS_OK) status = rs_convertible_read(data, length, name, model, err);
-  free(name);
-  free(data);
   return status;
 }
 
@@ -60,7 +58,7 @@ static void add_words(rs_doc *in, const char *key, const rs_words *words) {
 
 rs_status cli_add_conversion(rs_doc *in, const char *to, const rs_conversion *conversion, rs_err *err) {
   const char *fragment = conversion->fragment;
-  rs_tree *tree = NULL;
+  RS_HELD(rs_tree) tree = NULL;
   if (fragment != NULL) RS_TRY(rs_json_read(fragment, strlen(fragment), "fragment", &tree, err));
   rs_doc_put(in, DOC_WORDS("to", to));
   for (size_t i = 0; rs_consumers(i) != NULL; i++)
@@ -70,7 +68,6 @@ rs_status cli_add_conversion(rs_doc *in, const char *to, const rs_conversion *co
   else
     add_words(in, "arguments", &conversion->arguments);
   add_words(in, "notes", &conversion->notes);
-  rs_tree_free(tree);
   return RS_OK;
 }
 
@@ -84,9 +81,9 @@ void cli_put_conversion(const rs_conversion *conversion, rs_text *text) {
 }
 
 static int convert_recipe(const cli_options *options, const rs_convertible *model) {
-  rs_conversion conversion;
-  rs_arena arena = {0};
-  rs_text text = {0};
+  RS_OWNED(rs_conversion) conversion = {0};
+  RS_OWNED(rs_arena) arena = {0};
+  RS_OWNED(rs_text) text = {0};
   rs_err err = {0};
   rs_status status = rs_convert(model, options->to, options->length, &conversion, &err);
   if (status == RS_OK && options->json) {
@@ -99,9 +96,6 @@ static int convert_recipe(const cli_options *options, const rs_convertible *mode
   int code = status == RS_OK ? put_text(options, &text) : cli_fail(status, NULL, &err);
   for (size_t i = 0; i < conversion.notes.count && code == CLI_OK; i++)
     cli_note(options, "note: %s", conversion.notes.items[i]);
-  rs_text_clear(&text);
-  rs_arena_clear(&arena);
-  rs_conversion_clear(&conversion);
   return code;
 }
 
@@ -126,7 +120,7 @@ static int put_table(const cli_options *options, const rs_spectrum *spectrum) {
 }
 
 static int convert_table(const cli_options *options, const rs_convertible *model) {
-  rs_spectrum spectrum;
+  RS_OWNED(rs_spectrum) spectrum = {0};
   rs_err err = {0};
   rs_status status = rs_convert_spectrum(model, options->length, &spectrum, &err);
   if (status != RS_OK) return cli_fail(status, NULL, &err);
@@ -137,19 +131,17 @@ static int convert_table(const cli_options *options, const rs_convertible *model
     cli_note(options, "note: the logits are multiplied by %.10g as well.", spectrum.logit_factor);
   if (code == CLI_OK) cli_note_doubt(options, &model->profile);
   if (code == CLI_OK) cli_note_layers(options, &model->profile, model->kind);
-  rs_spectrum_clear(&spectrum);
   return code;
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static void ask_for_consumer(void) {
-  rs_text text = {0};
+  RS_OWNED(rs_text) text = {0};
   rs_text_puts(&text, "convert needs --to CONSUMER, or --inv-freq FORM; consumers are");
   for (size_t i = 0; rs_consumers(i) != NULL; i++)
     rs_text_printf(&text, "\n  %-14s %s", rs_consumers(i)->name, rs_consumers(i)->summary);
   cli_error("%s", rs_text_string(&text));
-  rs_text_clear(&text);
 }
 
 static bool is_clear(const cli_options *options) {
@@ -167,15 +159,13 @@ static bool is_clear(const cli_options *options) {
 }
 
 int cmd_convert(const cli_options *options) {
-  rs_convertible model;
+  RS_OWNED(rs_convertible) model = {0};
   rs_err err = {0};
   if (!is_clear(options)) return CLI_USAGE;
   rs_status status = read_model(options->arguments[0], &model, &err);
   if (status != RS_OK) return cli_fail(status, NULL, &err);
   status = rs_profile_find(&model.profile, options->layers, &model.kind, &err);
-  int code = status != RS_OK       ? cli_fail(status, NULL, &err)
-             : options->to != NULL ? convert_recipe(options, &model)
-                                   : convert_table(options, &model);
-  rs_convertible_clear(&model);
-  return code;
+  return status != RS_OK       ? cli_fail(status, NULL, &err)
+         : options->to != NULL ? convert_recipe(options, &model)
+                               : convert_table(options, &model);
 }

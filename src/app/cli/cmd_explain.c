@@ -155,13 +155,12 @@ static void put_price(const subject *s, rs_text *text) {
 static rs_status put_temperature(const subject *s, rs_text *text, rs_err *err) {
   enum { LONGEST = 1 << 22 }; /* tokens, 100 MB of tables */
   const rs_portrait *p = s->portrait;
-  rs_encoding *encoding;
+  RS_HELD(rs_encoding) encoding = NULL;
   size_t length = s->here->length;
   if (p->temperature == NULL || length > LONGEST) return RS_OK;
   RS_TRY(rs_encoding_create(&p->recipe, p->model, length, NULL, NULL, &encoding, err));
   rs_text_printf(text, "Logits are scaled by position (%s): those of the last token by %.6g.\n", p->temperature,
                  encoding->logit_scale[length - 1] / s->here->logit_factor);
-  rs_encoding_free(encoding);
   return RS_OK;
 }
 
@@ -300,7 +299,7 @@ static void note_bias(const rs_encoding *encoding, spoken_length *out) {
 static rs_status try_length(spoken_length *out, rs_err *err) {
   enum { LONGEST = 1 << 20 }; /* tokens of which tables are made */
   const rs_portrait *p = out->portrait;
-  rs_encoding *encoding;
+  RS_HELD(rs_encoding) encoding = NULL;
   rs_err why = {0};
   if (out->length > LONGEST) return RS_OK;
   rs_status status = rs_encoding_create(&p->recipe, p->model, out->length, NULL, NULL, &encoding, &why);
@@ -310,7 +309,6 @@ static rs_status try_length(spoken_length *out, rs_err *err) {
     return RS_OK;
   }
   note_bias(encoding, out);
-  rs_encoding_free(encoding);
   return RS_OK;
 }
 
@@ -345,7 +343,7 @@ static void put_sentences(const spoken_length *o, rs_text *text) {
 
 static void put_object(const spoken_length *o, rs_text *text) {
   const rs_portrait *p = o->portrait;
-  rs_arena arena = {0};
+  RS_OWNED(rs_arena) arena = {0};
   rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
   rs_doc_put(
       doc, DOC_WORDS("recipe", cli_recipe(doc, &p->recipe)), DOC_WORDS("layers", p->profile.kinds[p->kind].name),
@@ -355,7 +353,6 @@ static void put_object(const spoken_length *o, rs_text *text) {
       DOC_NUMBER("most_bias_nats", o->most));
   rs_doc_add(doc, "pairs", RS_DOC_LIST);
   rs_doc_json(doc, text);
-  rs_arena_clear(&arena);
 }
 
 static rs_status put_unturned(const rs_portrait *portrait, size_t length, bool json, rs_text *text, rs_err *err) {
@@ -378,11 +375,10 @@ static rs_status put_unturned(const rs_portrait *portrait, size_t length, bool j
 
 static rs_status put_all(const subject *s, const cli_options *options, rs_text *text, rs_err *err) {
   if (options->json) {
-    rs_arena arena = {0};
+    RS_OWNED(rs_arena) arena = {0};
     rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
     add_all(doc, s, options);
     rs_doc_json(doc, text);
-    rs_arena_clear(&arena);
     return RS_OK;
   }
   put_recipe(s, text);
@@ -435,9 +431,9 @@ static rs_status answer(const rs_portrait *p, const char *name, const cli_option
 }
 
 int cmd_explain(const cli_options *options) {
-  char *name = NULL, *data = NULL;
+  RS_FREED char *name = NULL, *data = NULL;
   size_t length = 0;
-  rs_portrait portrait = {0};
+  RS_OWNED(rs_portrait) portrait = {0};
   rs_text text = {0};
   rs_err err = {0};
   if (options->argument_count == 0)
@@ -448,8 +444,5 @@ int cmd_explain(const cli_options *options) {
   int code = cli_answer(status, &err, &text, options->json ? CLI_DATA : CLI_TEXT);
   if (code == CLI_OK) cli_note_doubt(options, &portrait.profile);
   if (code == CLI_OK && options->layers == NULL) cli_note_layers(options, &portrait.profile, portrait.kind);
-  rs_portrait_clear(&portrait);
-  free(data);
-  free(name);
   return code;
 }

@@ -42,11 +42,10 @@ int cmd_explore(const cli_options *options) {
                             .fallback = "rope",
                             .length = options->length};
   rs_explorer *explorer;
-  rs_problems problems = {0};
+  RS_OWNED(rs_problems) problems = {0};
   rs_err err = {0};
   rs_status status = rs_explorer_create(&in, &explorer, &problems, &err);
   int code = status == RS_OK ? serve(options, explorer) : cli_fail(status, &problems, &err);
   if (status == RS_OK) rs_explorer_free(explorer);
-  rs_problems_clear(&problems);
   return code;
 }

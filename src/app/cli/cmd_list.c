@@ -94,14 +94,13 @@ static void put_dialects(rs_text *text, const rs_doc *dialects) {
 
 /* What one method says beside another, or beside nothing (NULL). */
 static void put_difference(rs_text *text, const rs_method *method, const rs_method *without, bool general) {
-  rs_arena arena = {0};
+  RS_OWNED(rs_arena) arena = {0};
   rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
   if (doc != NULL) list_add_params(doc, "parameters", method, without);
   if (doc != NULL) list_add_dialects(doc, "dialects", method, general);
   text->failed |= arena.failed;
   if (!arena.failed) put_params(text, rs_doc_find(doc, "parameters"));
   if (!arena.failed && (without != NULL || !general)) put_dialects(text, rs_doc_find(doc, "dialects"));
-  rs_arena_clear(&arena);
 }
 
 /* What is common stands before a whole list, or behind one entry. */
@@ -430,7 +429,7 @@ static int ask_page(const cli_options *options, question *q) {
 }
 
 int cmd_list(const cli_options *options) {
-  rs_arena arena = {0};
+  RS_OWNED(rs_arena) arena = {0};
   rs_text text = {0};
   question q = {0};
   int code = ask(options, &q);
@@ -452,6 +451,5 @@ int cmd_list(const cli_options *options) {
   for (size_t l = 0; l < CLI_LISTS && !arena.failed && options->markdown; l++)
     if (q.asked[l]) put_page(&text, l, doc->first);
   text.failed |= arena.failed;
-  rs_arena_clear(&arena);
   return cli_put(&text, options->json ? CLI_DATA : CLI_TEXT);
 }

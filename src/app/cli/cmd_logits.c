@@ -101,12 +101,10 @@ static rs_status take_types(const char *file, const rs_array *array, inputs *i, 
 
 static rs_status read_array(const char *file, inputs *i, rs_err *err,
                             rs_status (*take)(const char *, const rs_array *, inputs *, rs_err *)) {
-  rs_array array;
+  RS_OWNED(rs_array) array = {0};
   if (file == NULL) return RS_OK;
   RS_TRY(rs_npy_read(file, &array, err));
-  rs_status status = take(file, &array, i, err);
-  rs_array_clear(&array);
-  return status;
+  return take(file, &array, i, err);
 }
 
 /* ---- images ------------------------------------------------------------------------------------------------------ */
@@ -145,12 +143,10 @@ static rs_status cut_images(const char *file, const rs_array *pixels, const rs_h
 }
 
 static rs_status read_images(const char *file, const rs_hf_checkpoint *checkpoint, inputs *i, rs_err *err) {
-  rs_array array;
+  RS_OWNED(rs_array) array = {0};
   if (checkpoint->patch_side == 0) return rs_fail(err, RS_INPUT, "--pixels: the checkpoint reads none: it is no ViT");
   RS_TRY(rs_npy_read(file, &array, err));
-  rs_status status = cut_images(file, &array, checkpoint, i, err);
-  rs_array_clear(&array);
-  return status;
+  return cut_images(file, &array, checkpoint, i, err);
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
@@ -257,12 +253,10 @@ static void note_falls(const cli_options *options, const rs_reader_in *in) {
 
 /* One that this program has trained. */
 static rs_status load_trained(const char *folder, rs_format format, rs_transformer **transformer, rs_err *err) {
-  rs_trained trained;
+  RS_OWNED(rs_trained) trained = {0};
   RS_TRY(rs_trained_read(folder, &trained, err));
   trained.format = format;
-  rs_status status = rs_trained_load(&trained, folder, transformer, err);
-  rs_trained_clear(&trained);
-  return status;
+  return rs_trained_load(&trained, folder, transformer, err);
 }
 
 static rs_status run(const cli_options *options, rs_err *err) {
@@ -270,7 +264,7 @@ static rs_status run(const cli_options *options, rs_err *err) {
   const char *folder = options->arguments[0];
   inputs i = {0};
   bool own;
-  rs_hf_checkpoint checkpoint = {0};
+  RS_OWNED(rs_hf_checkpoint) checkpoint = {0};
   rs_transformer *transformer = NULL;
   RS_TRY(rs_trained_marked(folder, &own, err));
   if (!own) RS_TRY(rs_hf_checkpoint_read(folder, &checkpoint, err));
@@ -281,7 +275,6 @@ static rs_status run(const cli_options *options, rs_err *err) {
   if (status == RS_OK) status = say(transformer, &i.in, options, err);
   if (status == RS_OK) note_falls(options, &i.in);
   rs_transformer_free(transformer);
-  rs_hf_checkpoint_clear(&checkpoint);
   rs_arena_clear(&i.arena);
   return status;
 }

@@ -26,7 +26,7 @@ static void put_duration(double flops, double rate, rs_text *text) {
 /* The cells of a shard and their part of the plan, beside those of all shards. */
 static rs_status put_shard(const rs_experiment *experiment, rs_sweep_shard shard, size_t cells, double rate,
                            rs_text *text, rs_err *err) {
-  rs_arena arena = {0};
+  RS_OWNED(rs_arena) arena = {0};
   size_t *of_cell = rs_arena_take(&arena, cells, sizeof *of_cell), count = 0;
   double *costs = rs_arena_take(&arena, shard.count, sizeof *costs), total = 0, least = INFINITY, most = 0;
   rs_status status = rs_arena_check(&arena, err);
@@ -46,7 +46,6 @@ static rs_status put_shard(const rs_experiment *experiment, rs_sweep_shard shard
     rs_text_printf(text, "; %.3g %% of the work, where shards have %.3g to %.3g %%\n", 100 * mine / total,
                    100 * least / total, 100 * most / total);
   }
-  rs_arena_clear(&arena);
   return status;
 }
 
@@ -140,21 +139,17 @@ static rs_status put_plan(const rs_experiment *experiment, const char *directory
 }
 
 int cmd_plan(const cli_options *options) {
-  rs_experiment *experiment;
+  RS_HELD(rs_experiment) experiment = NULL;
   rs_err err = {0};
-  rs_text text = {0};
+  RS_OWNED(rs_text) text = {0};
   rs_sweep_shard shard;
   int code = cli_read_shard(options, &shard);
   if (code == CLI_OK) code = cli_load_sweep(options, &experiment);
   if (code != CLI_OK) return code;
-  char *directory = cli_results_folder(options, experiment, shard, &err);
-  char *checkpoints = directory != NULL ? cli_checkpoints_folder(options, directory, &err) : NULL;
+  RS_FREED char *directory = cli_results_folder(options, experiment, shard, &err);
+  RS_FREED char *checkpoints = directory != NULL ? cli_checkpoints_folder(options, directory, &err) : NULL;
   rs_status status = checkpoints != NULL ? put_plan(experiment, directory, checkpoints, shard, &text, &err) : RS_MEMORY;
   if (status == RS_OK) cli_warn(options, experiment);
   code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text, CLI_TEXT);
-  rs_text_clear(&text);
-  free(checkpoints);
-  free(directory);
-  rs_experiment_free(experiment);
   return code;
 }

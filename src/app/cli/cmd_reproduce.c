@@ -34,11 +34,10 @@ static const char *base_of(const char *item) {
 
 /* "FOLDER/NAME/FILE" or "FOLDER/NAME"; "" for want of memory, which the arena tells. */
 static const char *path_of(rs_arena *arena, const char *folder, const char *name, const char *file) {
-  rs_text path = {0};
+  RS_OWNED(rs_text) path = {0};
   rs_text_printf(&path, "%s/%s%s%s", folder, name, file != NULL ? "/" : "", file != NULL ? file : "");
   const char *kept = rs_arena_text(arena, rs_text_string(&path));
   arena->failed |= path.failed;
-  rs_text_clear(&path);
   return kept != NULL ? kept : "";
 }
 
@@ -101,12 +100,11 @@ static rs_status find_experiments(rs_arena *arena, const char *root, names *list
 
 /* The first heading of an experiment's page, "" without one. */
 static void put_title(request *r, const char *name, rs_text *text) {
-  char *page = NULL;
+  RS_FREED char *page = NULL;
   size_t length;
   rs_status status = rs_file_read(path_of(&r->arena, r->root, name, "README.md"), LARGEST_PAGE, &page, &length, NULL);
   if (status == RS_OK && strncmp(page, "# ", 2) == 0) rs_text_add(text, page + 2, strcspn(page + 2, "\r\n"));
   text->failed |= status == RS_MEMORY || r->arena.failed;
-  free(page);
 }
 
 static bool is_asked_for(const request *r, const char *name) {
@@ -135,10 +133,9 @@ static rs_status count_claims(request *r, const char *name, rs_err *err) {
 }
 
 static void put_tally(const request *r, size_t experiments) {
-  rs_text text = {0};
+  RS_OWNED(rs_text) text = {0};
   rs_tally_print(&r->total, &text);
   cli_note(r->options, "experiments: %zu; %s", experiments, rs_text_string(&text));
-  rs_text_clear(&text);
 }
 
 static int list_experiments(request *r, const names *all) {
@@ -165,11 +162,10 @@ static int list_experiments(request *r, const names *all) {
 
 /* Pictures of what there is to draw; a file without any is none's fault. */
 static void draw(const char *directory) {
-  rs_plot_report report = {0};
+  RS_OWNED(rs_plot_report) report = {0};
   rs_err why = {0};
   if (rs_plot_results(directory, NULL, &report, &why) != RS_OK)
     cli_error("%s: no pictures: %s", directory, why.message);
-  rs_plot_report_clear(&report);
 }
 
 /* config.yaml is called as its folder, STEM.yaml as FOLDER-STEM, so that results stand where `run` puts them. */
@@ -199,7 +195,7 @@ static int load(request *r, const char *file, bool left_out, rs_experiment **exp
 
 /* Runs one config, or (run: false) only checks it with the claims about it. */
 static int take_config(request *r, const char *name, const char *config, rs_claims *claims, bool run) {
-  rs_experiment *experiment = NULL;
+  RS_HELD(rs_experiment) experiment = NULL;
   rs_err err = {0};
   size_t stem = strlen(config) - 5;
   const char *file = path_of(&r->arena, r->root, name, config);
@@ -220,7 +216,6 @@ static int take_config(request *r, const char *name, const char *config, rs_clai
                            : cli_fail(status, NULL, &err);
     if (code == CLI_OK) draw(directory);
   }
-  rs_experiment_free(experiment);
   return code;
 }
 
@@ -335,12 +330,11 @@ static int reproduce(request *r, const names *all) {
 static rs_status find_root(request *r, rs_err *err) {
   static const char here[] = "experiments";
   names all = {0};
-  char *installed = NULL;
+  RS_FREED char *installed = NULL;
   r->root = r->options->experiments != NULL ? r->options->experiments : here;
   if (r->options->experiments != NULL || find_experiments(&r->arena, here, &all, NULL) == RS_OK) return RS_OK;
   RS_TRY(rs_data_find(here, &installed, err));
   if (installed != NULL) r->root = rs_arena_text(&r->arena, installed);
-  free(installed);
   return rs_arena_check(&r->arena, err);
 }
 

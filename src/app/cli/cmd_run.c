@@ -117,7 +117,7 @@ static void report_failures(const cli_options *options, const char *where, const
 
 static void report(const cli_options *options, const char *directory, const rs_run_summary *summary) {
   bool whole = summary->done == summary->cells;
-  rs_text where = {0};
+  RS_OWNED(rs_text) where = {0};
   if (whole)
     cli_note(options, "%zu cell%s in %.1f s: %s", summary->cells, summary->cells == 1 ? "" : "s", summary->seconds,
              directory);
@@ -125,7 +125,6 @@ static void report(const cli_options *options, const char *directory, const rs_r
     cli_note(options, "incomplete: %zu of %zu cells: %s", summary->done, summary->cells, directory);
   rs_text_printf(&where, ": see status and message in %s/summary.csv", directory);
   report_failures(options, rs_text_string(&where), summary);
-  rs_text_clear(&where);
 }
 
 /* Refuses what does not fit: a run that the system ends has taken its hours for nothing. */
@@ -176,13 +175,12 @@ static bool say_starved(const rs_run_summary *summary) {
 
 int cli_end_run(const cli_options *options, const rs_experiment *experiment, const char *directory,
                 const rs_run_summary *summary) {
-  rs_plot_report pictures = {0};
+  RS_OWNED(rs_plot_report) pictures = {0};
   rs_err why = {0};
   report(options, directory, summary);
   /* Pictures of what stood in the folder before would pass for pictures of this run. */
   if (rs_plot_remove_stale(directory, &pictures, &why) != RS_OK) cli_error("%s", why.message);
   for (size_t i = 0; i < pictures.note_count; i++) cli_note(options, "%s", pictures.notes[i]);
-  rs_plot_report_clear(&pictures);
   if (say_starved(summary)) return CLI_FAILED;
   return options->print ? cli_print_summary(experiment, directory) : CLI_OK;
 }
@@ -229,18 +227,15 @@ static int run_at(const cli_options *options, const rs_experiment *experiment, c
 
 int cli_run(const cli_options *options, const rs_experiment *experiment, const cli_target *target) {
   rs_err err = {0};
-  char *checkpoints = cli_checkpoints_folder(options, target->directory, &err);
-  int code = checkpoints != NULL ? run_at(options, experiment, target, checkpoints) : cli_fail(RS_MEMORY, NULL, &err);
-  free(checkpoints);
-  return code;
+  RS_FREED char *checkpoints = cli_checkpoints_folder(options, target->directory, &err);
+  return checkpoints != NULL ? run_at(options, experiment, target, checkpoints) : cli_fail(RS_MEMORY, NULL, &err);
 }
 
 /* More shards than cells are refused before a folder is made. */
 static rs_status check_count(const rs_experiment *experiment, rs_sweep_shard shard, rs_err *err) {
-  rs_cell *cells;
+  RS_FREED rs_cell *cells = NULL;
   size_t count;
   RS_TRY(rs_experiment_cells(experiment, &cells, &count, err));
-  free(cells);
   if (shard.count <= count) return RS_OK;
   return rs_fail(err, RS_INPUT, "--shard %zu/%zu: the config has %zu cell%s, and no more shards than that",
                  shard.number, shard.count, count, count == 1 ? "" : "s");
@@ -272,8 +267,8 @@ static int prepare(const cli_options *options, cli_target *target, rs_experiment
 
 /* What is wrong is said by rank 0 alone where it sees it, too: it looks first. */
 static int run_target(const cli_options *options, cli_target *target) {
-  rs_experiment *experiment = NULL;
-  char *directory = NULL;
+  RS_HELD(rs_experiment) experiment = NULL;
+  RS_FREED char *directory = NULL;
   bool first = rs_ranks_rank(target->ranks) == 0;
   int code = first ? CLI_OK : rs_ranks_agree(target->ranks, CLI_OK);
   if (code != CLI_OK) return code;
@@ -281,8 +276,6 @@ static int run_target(const cli_options *options, cli_target *target) {
   if (first) code = rs_ranks_agree(target->ranks, code);
   if (code == CLI_OK || !first) code = rs_ranks_agree(target->ranks, code);
   if (code == CLI_OK) code = cli_run(options, experiment, target);
-  free(directory);
-  rs_experiment_free(experiment);
   return code;
 }
 
@@ -311,18 +304,15 @@ static int merge_into(const cli_options *options, const rs_experiment *experimen
 }
 
 int cmd_merge(const cli_options *options) {
-  rs_experiment *experiment;
-  rs_problems problems = {0};
+  RS_HELD(rs_experiment) experiment = NULL;
+  RS_OWNED(rs_problems) problems = {0};
   rs_err err = {0};
   if (options->argument_count == 0)
     return cli_error("merge takes the folders of shards, as ropescope run --shard leaves them (ropescope help merge)");
   rs_status status = rs_shards_read(options->arguments, options->argument_count, &experiment, &problems, &err);
   int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
-  rs_problems_clear(&problems);
   if (code != CLI_OK) return code;
-  char *directory = cli_results_folder(options, experiment, (rs_sweep_shard){0}, &err);
+  RS_FREED char *directory = cli_results_folder(options, experiment, (rs_sweep_shard){0}, &err);
   code = directory != NULL ? merge_into(options, experiment, directory) : cli_fail(RS_MEMORY, NULL, &err);
-  free(directory);
-  rs_experiment_free(experiment);
   return code;
 }

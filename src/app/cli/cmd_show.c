@@ -121,10 +121,8 @@ static int show_embedding(const rs_encoding *encoding, cli_table *out) {
   if (encoding->method->embed == NULL)
     return cli_error("the method adds no embedding (sinusoidal, learned and their 2d forms do)");
   if (too_many(out, (double)encoding->length * (double)encoding->width, encoding->length)) return CLI_USAGE;
-  double *row = rs_alloc(encoding->width, sizeof *row, NULL);
-  int code = row != NULL ? put_embedding(encoding, row, out) : cli_error("out of memory");
-  free(row);
-  return code;
+  RS_FREED double *row = rs_alloc(encoding->width, sizeof *row, NULL);
+  return row != NULL ? put_embedding(encoding, row, out) : cli_error("out of memory");
 }
 
 /* In the order of their names. */
@@ -156,30 +154,27 @@ static int find_subject(const cli_options *options, rs_subject *subject) {
                             .method = options->method,
                             .edits = {options->edits.items, options->edits.count, NULL},
                             .length = options->length};
-  rs_problems problems = {0};
+  RS_OWNED(rs_problems) problems = {0};
   rs_err err = {0};
   if (conflict(options) != NULL) return cli_error("%s", conflict(options));
   rs_status status = rs_subject_read(&in, subject, &problems, &err);
-  int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
-  rs_problems_clear(&problems);
-  return code;
+  return status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static void put_json(const rs_subject *subject, const char *word, const cli_table *table, rs_text *text) {
-  rs_arena arena = {0};
+  RS_OWNED(rs_arena) arena = {0};
   rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
   rs_doc_put(doc, DOC_WORDS("table", word), DOC_WORDS("model", subject->model.name),
              DOC_WORDS("recipe", cli_recipe(doc, &subject->recipe)), DOC_NUMBER("length_tokens", subject->length));
   cli_table_add(table, "columns", doc);
   rs_doc_json(doc, text);
-  rs_arena_clear(&arena);
 }
 
 static int put_table(const cli_options *options, const rs_subject *subject, const rs_encoding *encoding, size_t table) {
-  cli_table out = {.kept = options->json};
-  rs_text recipe = {0}, doubts = {0};
+  RS_OWNED(cli_table) out = {.kept = options->json};
+  RS_OWNED(rs_text) recipe = {0}, doubts = {0};
   int code = tables[table](encoding, &out);
   rs_recipe_write(&subject->recipe, &recipe);
   rs_recipe_warn(&subject->recipe, NULL, &subject->model, subject->length, &subject->tokens, &doubts);
@@ -190,23 +185,18 @@ static int put_table(const cli_options *options, const rs_subject *subject, cons
   if (code == CLI_OK && doubts.length > 0) cli_note(options, "warning: %s", rs_text_string(&doubts));
   if (code == CLI_OK && options->json) put_json(subject, cli_show_words[table], &out, &out.csv);
   if (code == CLI_OK) code = cli_put(&out.csv, CLI_DATA);
-  cli_table_clear(&out);
-  rs_text_clear(&recipe);
-  rs_text_clear(&doubts);
   return code;
 }
 
 static int show(const cli_options *options, size_t table) {
-  rs_subject s = {0};
-  rs_encoding *encoding = NULL;
+  RS_OWNED(rs_subject) s = {0};
+  RS_HELD(rs_encoding) encoding = NULL;
   rs_err err = {0};
   int code = find_subject(options, &s);
   if (code == CLI_OK) {
     rs_status status = rs_encoding_create(&s.recipe, &s.model, s.length, &s.tokens, &s.precision, &encoding, &err);
     code = status == RS_OK ? put_table(options, &s, encoding, table) : cli_fail(status, NULL, &err);
   }
-  rs_encoding_free(encoding);
-  rs_subject_clear(&s);
   return code;
 }
 

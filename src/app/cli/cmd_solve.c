@@ -185,19 +185,18 @@ static rs_status answer_all(const cli_options *options, const rs_question *quest
                             rs_problems *problems, rs_err *err) {
   verdict all[RS_CRITERIA];
   const rs_solution *solved[RS_CRITERIA];
-  rs_advice advice = {0};
+  RS_OWNED(rs_advice) advice = {0};
   RS_TRY(ask_all(question, all, problems, err));
   for (size_t c = 0; c < RS_CRITERIA; c++) solved[c] = has_answer(&all[c]) ? &all[c].solution : NULL;
-  rs_status status = rs_advise(question, solved, &advice, problems, err);
-  if (status == RS_OK) add_all(doc, question, all, &advice);
-  if (status == RS_OK && !options->json && doc != NULL) {
+  RS_TRY(rs_advise(question, solved, &advice, problems, err));
+  add_all(doc, question, all, &advice);
+  if (!options->json && doc != NULL) {
     rs_text_number(text, value_of(all, &advice));
     rs_text_puts(text, "\n");
     put_lines(doc, text);
     put_criteria(all, text);
   }
-  rs_advice_clear(&advice);
-  return status;
+  return RS_OK;
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
@@ -218,10 +217,10 @@ int cmd_solve(const cli_options *options) {
                                 .preset = options->model,
                                 .layers = options->layers,
                                 .method = options->method};
-  rs_arena arena = {0};
-  rs_problems problems = {0};
+  RS_OWNED(rs_arena) arena = {0};
+  RS_OWNED(rs_problems) problems = {0};
   rs_err err = {0};
-  rs_text text = {0};
+  RS_OWNED(rs_text) text = {0};
   int code = check_options(options, &question);
   if (code != CLI_OK) return code;
   rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
@@ -230,8 +229,5 @@ int cmd_solve(const cli_options *options) {
   if (status == RS_OK && options->json) rs_doc_json(doc, &text);
   text.failed |= arena.failed;
   code = status == RS_OK ? cli_put(&text, options->json ? CLI_DATA : CLI_TEXT) : cli_fail(status, &problems, &err);
-  rs_text_clear(&text);
-  rs_arena_clear(&arena);
-  rs_problems_clear(&problems);
   return code;
 }

@@ -154,7 +154,7 @@ static void put_positions(rs_text *text, const outcome *o, rs_arena *arena) {
 static void put_agreement(rs_text *text, const outcome *o) {
   const rs_spectrum *a = &o->sides[0].spectrum, *b = &o->sides[1].spectrum;
   unsigned differs = o->difference.differs;
-  rs_text line = {0};
+  RS_OWNED(rs_text) line = {0};
   if (!(differs & RS_DIFFERS_FREQUENCY)) rs_text_printf(&line, ", frequencies of %zu pairs", a->pairs);
   if (!(differs & RS_DIFFERS_AMPLITUDE) && !isnan(a->amp) && !isnan(b->amp))
     rs_text_printf(&line, ", attention factor %.9g", a->amp);
@@ -170,7 +170,6 @@ static void put_agreement(rs_text *text, const outcome *o) {
     rs_text_printf(text, "equal within %g%s: %s\n", o->rtol, told ? " and what cos and sin tell" : "",
                    rs_text_string(&line) + 2);
   text->failed |= line.failed;
-  rs_text_clear(&line);
 }
 
 /* Equal at one length is not equal. */

@@ -80,22 +80,19 @@ static void put_entries(completion *c, const char *folder, const char *end) {
 
 /* The same of a folder that comes with the program. */
 static void put_installed(completion *c, const char *folder, const char *end) {
-  char *path = NULL;
+  RS_FREED char *path = NULL;
   if (rs_data_find(folder, &path, NULL) == RS_OK) put_entries(c, path, end);
-  free(path);
 }
 
 /* Experiments of all groups. */
 static void put_experiments(completion *c) {
-  char *root = NULL;
+  RS_FREED char *root = NULL;
   DIR *groups = rs_data_find("experiments", &root, NULL) == RS_OK && root != NULL ? opendir(root) : NULL;
   for (struct dirent *group; groups != NULL && (group = readdir(groups)) != NULL;) {
-    char *path = strchr(group->d_name, '.') == NULL ? rs_path_join(root, group->d_name, NULL) : NULL;
+    RS_FREED char *path = strchr(group->d_name, '.') == NULL ? rs_path_join(root, group->d_name, NULL) : NULL;
     put_entries(c, path, "");
-    free(path);
   }
   if (groups != NULL) closedir(groups);
-  free(root);
 }
 
 static void put_configs(completion *c) {
@@ -125,13 +122,12 @@ static rs_table *read_header(const completion *c) {
 }
 
 static void put_header(completion *c, const char *end) {
-  rs_table *table = read_header(c);
+  RS_HELD(rs_table) table = read_header(c);
   for (size_t i = 0; table != NULL && i < table->columns; i++) {
     char name[128];
     snprintf(name, sizeof name, "%s%s", table->header[i], end);
     candidate(c, name, NULL);
   }
-  rs_table_free(table);
 }
 
 static void put_columns(completion *c) {

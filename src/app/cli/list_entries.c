@@ -80,7 +80,7 @@ static const char *method_default(const rs_method *method, const char *param) {
 
 /* A default of the method's own stands in place of the parameter's. */
 void list_add_params(rs_doc *in, const char *key, const rs_method *method, const rs_method *without) {
-  rs_recipe recipe = {0}, other = {0};
+  RS_OWNED(rs_recipe) recipe = {0}, other = {0};
   rs_doc *params = rs_doc_add(in, key, RS_DOC_ARRAY);
   bool made = rs_recipe_init(&recipe, method, NULL) == RS_OK &&
               (without == NULL || rs_recipe_init(&other, without, NULL) == RS_OK);
@@ -92,8 +92,6 @@ void list_add_params(rs_doc *in, const char *key, const rs_method *method, const
     if (value != NULL) param.fallback = value;
     rs_doc_param(params, &param);
   }
-  rs_recipe_clear(&other);
-  rs_recipe_clear(&recipe);
 }
 
 void list_add_dialects(rs_doc *in, const char *key, const rs_method *method, bool general) {
@@ -167,7 +165,7 @@ static const char *published(rs_doc *in, const rs_recipe *recipe) {
 
 static void add_model(rs_doc *in, size_t i) {
   size_t count;
-  rs_model m;
+  RS_OWNED(rs_model) m = {0};
   if (rs_preset_model(rs_presets(&count)[i].name, &m, NULL) != RS_OK) {
     in->arena->failed = true; /* a test reads each */
     return;
@@ -177,7 +175,6 @@ static void add_model(rs_doc *in, size_t i) {
              DOC_NUMBER("train_length", m.train_length), DOC_NUMBER("max_length", m.max_length),
              DOC_WORDS("publishes", m.published.method != NULL ? m.published.method->name : NULL),
              DOC_WORDS("recipe", published(in, &m.published)));
-  rs_model_clear(&m);
 }
 
 void list_add(rs_doc *in, size_t list, size_t i) {

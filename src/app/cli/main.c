@@ -1,8 +1,6 @@
 /* ropescope: what does this positional setting do to attention at that length? */
 #include "cli.h"
 
-#include "kernel/kernel.h"
-
 #include <jansson.h>
 #include <pthread.h>
 #include <signal.h>

@@ -44,10 +44,9 @@ static void put_sentences(rs_text *text, const char *words) {
 /* A summary begins small, without a full stop. */
 static void put_summary(rs_text *text, const char *summary) {
   char first = (char)toupper((unsigned char)*summary);
-  rs_text line = {0};
+  RS_OWNED(rs_text) line = {0};
   rs_text_printf(&line, "%c%s.", first, summary + 1);
   put_sentences(text, rs_text_string(&line));
-  rs_text_clear(&line);
 }
 
 static void put_head(rs_text *text, const char *command, const char *summary) {

@@ -61,16 +61,11 @@ void cli_clock_end(void) {
 
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
 
-/* Colour only on a terminal, and not against the user's wish (no-color.org). */
-static bool coloured(void) {
-  const char *no_color = getenv("NO_COLOR");
-  return isatty(STDERR_FILENO) && (no_color == NULL || *no_color == '\0');
-}
-
 int cli_error(const char *format, ...) {
   char shown[MESSAGE];
   va_list words;
-  bool colour = coloured();
+  const char *no_color = getenv("NO_COLOR"); /* the user's wish (no-color.org) */
+  bool colour = isatty(STDERR_FILENO) && (no_color == NULL || *no_color == '\0');
   va_start(words, format);
   rs_message_print(shown, sizeof shown, strcmp(format, "%s") == 0, format, words);
   va_end(words);
@@ -92,7 +87,7 @@ void cli_note(const cli_options *options, const char *format, ...) {
 
 int cli_choose(const char *what, const char *word, const char *const *words) {
   size_t count = 0;
-  rs_text list = {0};
+  RS_OWNED(rs_text) list = {0};
   for (; words[count] != NULL; count++)
     if (word != NULL && strcmp(words[count], word) == 0) return (int)count;
   for (size_t i = 0; i < count; i++)
@@ -104,7 +99,6 @@ int cli_choose(const char *what, const char *word, const char *const *words) {
     cli_error("no %s %s (did you mean %s?)", what, word, near);
   else
     cli_error("no %s %s (there are %s)", what, word, rs_text_string(&list));
-  rs_text_clear(&list);
   return -1;
 }
 
@@ -175,10 +169,9 @@ static void note_targets(const cli_options *options, const rs_experiment *experi
 }
 
 void cli_warn(const cli_options *options, const rs_experiment *experiment) {
-  rs_text lines = {0};
+  RS_OWNED(rs_text) lines = {0};
   note_targets(options, experiment);
   if (rs_experiment_warnings(experiment, &lines, NULL) == RS_OK)
     for (const char *line = rs_text_string(&lines), *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
       cli_note(options, "warning: %.*s", (int)(end - line), line);
-  rs_text_clear(&lines);
 }

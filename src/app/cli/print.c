@@ -2,8 +2,6 @@
  * at the longest length. What does not depend on the source stands once, before the sources. */
 #include "cli.h"
 
-#include "io/io.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,7 +116,7 @@ static size_t put_columns(const short_table *t, const rs_column *const *chosen, 
 
 /* What captions say of the source: what its queries and keys are, and what a table of them does not rank. */
 static void put_caption(const rs_variant *source, rs_text *text) {
-  rs_text phrase = {0}, words = {0};
+  RS_OWNED(rs_text) phrase = {0}, words = {0};
   for (size_t i = 0; source->source->caption != NULL; i++) {
     phrase.length = 0;
     source->source->caption(source->params, i, &phrase);
@@ -127,13 +125,11 @@ static void put_caption(const rs_variant *source, rs_text *text) {
   }
   if (words.length > 0) rs_wrap(text, 0, 0, LINE, rs_text_string(&words)), rs_text_puts(text, "\n");
   text->failed = text->failed || phrase.failed || words.failed;
-  rs_text_clear(&phrase);
-  rs_text_clear(&words);
 }
 
 /* Methods down, metrics across, in as many tables as the line asks for; `source` is NULL where a task is read. */
 static rs_status put_block(const short_table *t, const rs_variant *source, bool of_tables, rs_text *text, rs_err *err) {
-  rs_arena arena = {0};
+  RS_OWNED(rs_arena) arena = {0};
   const rs_column **columns = rs_arena_take(&arena, t->csv->columns, sizeof *columns);
   size_t count = columns != NULL ? choose_columns(t, of_tables, columns) : 0;
   const char *what = t->experiment->sources.count == 0 ? "task" : "source";
@@ -143,9 +139,7 @@ static rs_status put_block(const short_table *t, const rs_variant *source, bool 
   }
   if (count > 0 && source != NULL) put_caption(source, text);
   for (size_t done = 0; done < count;) done += put_columns(t, columns + done, count - done, &arena, text);
-  rs_status status = rs_arena_check(&arena, err);
-  rs_arena_clear(&arena);
-  return status;
+  return rs_arena_check(&arena, err);
 }
 
 static rs_status put_tables(const rs_experiment *experiment, const rs_table *csv, rs_text *text, rs_err *err) {
@@ -173,16 +167,12 @@ static rs_status put_tables(const rs_experiment *experiment, const rs_table *csv
 
 int cli_print_summary(const rs_experiment *experiment, const char *directory) {
   rs_err err = {0};
-  rs_table *table = NULL;
+  RS_HELD(rs_table) table = NULL;
   rs_text text = {0};
-  char *csv = NULL, *path = rs_path_join(directory, "summary.csv", &err);
+  RS_FREED char *csv = NULL, *path = rs_path_join(directory, "summary.csv", &err);
   size_t bytes;
   rs_status status = path != NULL ? rs_results_read(path, RS_LARGEST_TABLE, &csv, &bytes, &err) : RS_MEMORY;
   if (status == RS_OK) status = rs_csv_read(csv, bytes, path, &table, &err);
   if (status == RS_OK) status = put_tables(experiment, table, &text, &err);
-  int code = cli_answer(status, &err, &text, CLI_TEXT);
-  rs_table_free(table);
-  free(csv);
-  free(path);
-  return code;
+  return cli_answer(status, &err, &text, CLI_TEXT);
 }

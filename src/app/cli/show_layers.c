@@ -8,11 +8,10 @@ void cli_note_doubt(const cli_options *options, const rs_profile *profile) {
 }
 
 void cli_note_layers(const cli_options *options, const rs_profile *profile, size_t kind) {
-  rs_text text = {0};
+  RS_OWNED(rs_text) text = {0};
   if (profile->kind_count == 0 || !rs_profile_mixed(profile)) return;
   rs_profile_write_choice(profile, kind, &text);
   cli_note(options, "this is %s; --layers chooses", rs_text_string(&text));
-  rs_text_clear(&text);
 }
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
@@ -24,7 +23,7 @@ static bool turns(const rs_layer_kind *kind) {
 
 /* With what the geometry says of it. */
 static void put_recipe(const rs_layer_kind *kind, rs_text *text) {
-  rs_recipe recipe = {0};
+  RS_OWNED(rs_recipe) recipe = {0};
   bool copied = rs_recipe_copy(&recipe, &kind->model.published, NULL) == RS_OK;
   if (copied && recipe.method == NULL)
     rs_text_puts(text, "no published recipe");
@@ -32,22 +31,19 @@ static void put_recipe(const rs_layer_kind *kind, rs_text *text) {
     rs_recipe_write(&recipe, text);
   else
     text->failed = true;
-  rs_recipe_clear(&recipe);
 }
 
 /* Of the dims that the ladder is made for, those whose frequency is 0 do not turn (Gemma 4). */
 static size_t turning_dims(const rs_layer_kind *kind) {
   const rs_model *model = &kind->model;
-  rs_recipe recipe = {0};
-  rs_spectrum spectrum = {0};
+  RS_OWNED(rs_recipe) recipe = {0};
+  RS_OWNED(rs_spectrum) spectrum = {0};
   size_t dims = model->rotary_dim, still = 0, length = model->train_length > 0 ? model->train_length : 1;
   rs_status status = rs_recipe_copy(&recipe, &model->published, NULL);
   if (status == RS_OK) status = rs_recipe_resolve(&recipe, model, NULL);
   if (status == RS_OK) status = rs_spectrum_make(&recipe, model, length, &spectrum, NULL);
   for (size_t j = 0; status == RS_OK && j < spectrum.pairs; j++) still += spectrum.omega[j] == 0;
   if (status == RS_OK) dims = 2 * (spectrum.pairs - still);
-  rs_spectrum_clear(&spectrum);
-  rs_recipe_clear(&recipe);
   return dims;
 }
 
@@ -158,8 +154,8 @@ static const char *idle_option(const cli_options *options) {
 
 int show_layers(const cli_options *options) {
   const rs_subject_in in = {.hf = options->hf, .hf_text = options->hf_text, .preset = options->model};
-  rs_profile profile = {0};
-  rs_arena arena = {0};
+  RS_OWNED(rs_profile) profile = {0};
+  RS_OWNED(rs_arena) arena = {0};
   rs_text text = {0};
   rs_err err = {0};
   size_t kind;
@@ -177,9 +173,7 @@ int show_layers(const cli_options *options) {
   else
     put_text(&profile, &text);
   text.failed |= arena.failed;
-  rs_arena_clear(&arena);
   int code = cli_put(&text, options->csv || options->json ? CLI_DATA : CLI_TEXT);
   if (code == CLI_OK) cli_note_doubt(options, &profile);
-  rs_profile_clear(&profile);
   return code;
 }

@@ -72,26 +72,22 @@ static rs_status read_convertible(const cli_options *options, rs_convertible *mo
   if (options->model != NULL) return rs_convertible_preset(options->model, model, err);
   if (options->hf_text != NULL)
     return rs_convertible_read(options->hf_text, strlen(options->hf_text), options->hf, model, err);
-  char *data = NULL;
+  RS_FREED char *data = NULL;
   size_t length = 0;
   RS_TRY(rs_file_read(options->hf, RS_LARGEST_FILE, &data, &length, err));
-  rs_status status = rs_convertible_read(data, length, options->hf, model, err);
-  free(data);
-  return status;
+  return rs_convertible_read(data, length, options->hf, model, err);
 }
 
 /* The model with the recipe in the place of what it publishes. */
 static rs_status convert(const cli_options *options, const rs_ranking *ranking, const rs_candidate *best,
                          rs_conversion *out, rs_err *err) {
-  rs_convertible model;
+  RS_OWNED(rs_convertible) model = {0};
   *out = (rs_conversion){0};
   RS_TRY(read_convertible(options, &model, err));
   const rs_replacement by = {&best->said, best->theta, (size_t)ranking->train_length, options->length};
   model.kind = ranking->kind;
-  rs_status status = rs_convertible_replace(&model, ranking->kind, &by, err);
-  if (status == RS_OK) status = rs_convert(&model, consumer_of(options), options->length, out, err);
-  rs_convertible_clear(&model);
-  return status;
+  RS_TRY(rs_convertible_replace(&model, ranking->kind, &by, err));
+  return rs_convert(&model, consumer_of(options), options->length, out, err);
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
@@ -238,8 +234,8 @@ static rs_status add_all(rs_doc *doc, const cli_options *options, const rs_turn_
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static int put(const cli_options *options, const rs_turn_costs *weights, const rs_ranking *ranking) {
-  rs_conversion config = {0};
-  rs_arena arena = {0};
+  RS_OWNED(rs_conversion) config = {0};
+  RS_OWNED(rs_arena) arena = {0};
   rs_text text = {0};
   rs_err err = {0};
   rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
@@ -254,8 +250,6 @@ static int put(const cli_options *options, const rs_turn_costs *weights, const r
   int code = cli_answer(status, &err, &text, options->json ? CLI_DATA : CLI_TEXT);
   for (size_t i = 0; i < config.notes.count && code == CLI_OK && !options->json; i++)
     cli_note(options, "note: %s", config.notes.items[i]);
-  rs_arena_clear(&arena);
-  rs_conversion_clear(&config);
   return code;
 }
 
@@ -265,13 +259,12 @@ int cli_solve_setting(const cli_options *options) {
                       .hf_text = options->hf_text,
                       .preset = options->model,
                       .layers = options->layers};
-  rs_ranking ranking;
+  RS_OWNED(rs_ranking) ranking = {0};
   rs_err err = {0};
   int code = check(options, &in.weights);
   if (code != CLI_OK) return code;
   rs_status status = rs_rank_settings(&in, &ranking, &err);
   if (status != RS_OK) return cli_fail(status, NULL, &err);
   code = put(options, &in.weights, &ranking);
-  rs_ranking_clear(&ranking);
   return code;
 }

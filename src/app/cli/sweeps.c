@@ -26,20 +26,19 @@ static rs_status find_installed(const char *word, char **path, rs_err *err) {
   *path = NULL;
   if (*word == '/' || *word == '.' || *word == '\0') return RS_OK;
   for (size_t i = first; i < (first > 0 ? RS_COUNT(forms) : 1) && *path == NULL; i++) {
-    rs_text name = {0};
+    RS_OWNED(rs_text) name = {0};
     rs_text_printf(&name, "%s%s%s", forms[i].before, word, forms[i].behind);
     rs_status status = rs_text_check(&name, err);
     if (status == RS_OK) status = rs_data_find(rs_text_string(&name), path, err);
-    rs_text_clear(&name);
     RS_TRY(status);
   }
   return RS_OK;
 }
 
 int cli_load(const cli_options *options, const char *file, rs_experiment **experiment) {
-  rs_problems problems = {0};
+  RS_OWNED(rs_problems) problems = {0};
   rs_err err = {0};
-  char *installed = NULL;
+  RS_FREED char *installed = NULL;
   rs_status status = RS_OK;
   if (file != NULL && access(file, F_OK) != 0) status = find_installed(file, &installed, &err);
   if (installed != NULL) cli_note(options, "config: %s", installed);
@@ -49,10 +48,7 @@ int cli_load(const cli_options *options, const char *file, rs_experiment **exper
                            .methods = options->methods};
   if (status == RS_OK)
     status = rs_config_load(installed != NULL ? installed : file, edits, experiment, &problems, &err);
-  int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
-  rs_problems_clear(&problems);
-  free(installed);
-  return code;
+  return status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
 }
 
 /* Files of models: those of --hf, then the arguments. */
@@ -74,14 +70,13 @@ static int collect(const cli_options *options, const char **files, size_t *count
 static int load_models(const cli_options *options, rs_experiment **experiment) {
   const char *files[CLI_WORDS + CLI_ARGUMENTS];
   rs_standing_in in = {.files = files, .layers = options->layers};
-  rs_problems problems = {0};
+  RS_OWNED(rs_problems) problems = {0};
   rs_err err = {0};
   rs_config_edits edits = {options->edits.items, options->edits.count, options->lengths, options->methods, NULL};
   int code = collect(options, files, &in.count);
   if (code != CLI_OK) return code;
   rs_status status = rs_standing_read(&in, edits, experiment, &problems, &err);
   if (status != RS_OK) code = cli_fail(status, &problems, &err);
-  rs_problems_clear(&problems);
   return code;
 }
 
@@ -116,12 +111,11 @@ int cli_read_shard(const cli_options *options, rs_sweep_shard *shard) {
 
 char *cli_results_folder(const cli_options *options, const rs_experiment *experiment, rs_sweep_shard shard,
                          rs_err *err) {
-  rs_text name = {0};
+  RS_OWNED(rs_text) name = {0};
   if (options->out != NULL) return rs_strdup(options->out, err);
   rs_text_printf(&name, "%s", experiment->name);
   if (shard.count > 0) rs_text_printf(&name, "-%zu-of-%zu", shard.number, shard.count);
   char *path = rs_text_check(&name, err) == RS_OK ? rs_path_join("results", rs_text_string(&name), err) : NULL;
-  rs_text_clear(&name);
   return path;
 }
 

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "attention/sources.h"
-#include "io/io.h"
-#include "kernel/kernel.h"
 
 typedef enum axis_order { ORDER_AUTO, ORDER_LHD, ORDER_HLD, ORDERS } axis_order;
 
@@ -137,18 +135,16 @@ static void release(void *memory) {
 
 /* The learned sink of one head; of heads 0 .. heads - 1 there is one each. */
 static rs_status read_sink(const params *p, size_t head, size_t heads, double *sink, rs_err *err) {
-  rs_tensor_file file = {0};
+  RS_OWNED(rs_tensor_file) file = {0};
   char found[RS_SHAPE_CHARS];
   RS_TRY(rs_tensor_file_map(p->sinks, p->sinks_name.text, &file, err));
   file.tensor.file = base_name(file.tensor.file);
   size_t count = 1;
   for (size_t i = 0; i < file.tensor.rank; i++) count *= file.tensor.shape[i];
   rs_shape_text(file.tensor.shape, file.tensor.rank, found);
-  rs_status status = count != heads ? rs_fail_on(err, RS_INPUT, "sinks", "%s: has shape %s, the model has %zu heads",
-                                                 base_name(p->sinks), found, heads)
-                                    : rs_stored_doubles(&file.tensor, head, 1, sink, err);
-  rs_tensor_file_clear(&file);
-  return status;
+  return count != heads ? rs_fail_on(err, RS_INPUT, "sinks", "%s: has shape %s, the model has %zu heads",
+                                     base_name(p->sinks), found, heads)
+                        : rs_stored_doubles(&file.tensor, head, 1, sink, err);
 }
 
 /* Both files, for a model of so many heads. To be released, also after a failure. */
@@ -236,12 +232,10 @@ static rs_status find_head(const rs_source_in *in, const params *p, state *s, rs
   s->factor = p->score_scale != 0 ? p->score_scale * sqrt((double)in->head_dim) : 1;
   s->rule = (rs_score_rule){.soft_cap = p->soft_cap, .sinks = p->sinks != NULL};
   if (p->sinks != NULL) RS_TRY(read_sink(p, in->head, in->heads, &s->rule.learned_sink, err));
-  double *row = rs_alloc(in->head_dim, sizeof *row, err);
+  RS_FREED double *row = rs_alloc(in->head_dim, sizeof *row, err);
   if (row == NULL) return RS_MEMORY;
-  rs_status status = check_rows(&s->q, s->q_first, in->length, row, err);
-  if (status == RS_OK) status = check_rows(&s->k, s->k_first, in->length, row, err);
-  free(row);
-  return status;
+  RS_TRY(check_rows(&s->q, s->q_first, in->length, row, err));
+  return check_rows(&s->k, s->k_first, in->length, row, err);
 }
 
 static rs_status prepare(const rs_source_in *in, void *memory, rs_err *err) {

@@ -80,14 +80,13 @@ static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
   if (!(positions <= MOST_POSITIONS))
     return rs_fail(err, RS_DOMAIN, "dprope counts the angles of %g positions; the most is %d", positions,
                    (int)MOST_POSITIONS);
-  double *shares = rs_alloc(3 * parts, sizeof *shares, err);
+  RS_FREED double *shares = rs_alloc(3 * parts, sizeof *shares, err);
   if (shares == NULL) return RS_MEMORY;
   spreads work = {parts, shares, shares + parts, shares + 2 * parts};
-  rs_status status = rs_freq_default.fill(in, out, err);
-  for (size_t j = 0; j < in->rotary_dim / 2 && status == RS_OK; j++)
+  RS_TRY(rs_freq_default.fill(in, out, err));
+  for (size_t j = 0; j < in->rotary_dim / 2; j++)
     if (is_nearer_divided(&work, in, out->omega[j], (size_t)positions)) out->omega[j] /= in->scale;
-  free(shares);
-  return status;
+  return RS_OK;
 }
 
 /* Angles are counted anew at each length, and cached keys would have one for each token. */

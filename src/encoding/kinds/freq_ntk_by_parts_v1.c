@@ -12,7 +12,7 @@ static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
   size_t pairs = in->rotary_dim / 2;
   double ntk_theta = in->theta;
   RS_TRY(rs_ntk_theta(in, &ntk_theta, err));
-  double *ntk = rs_alloc(pairs, sizeof *ntk, err);
+  RS_FREED double *ntk = rs_alloc(pairs, sizeof *ntk, err);
   if (ntk == NULL) return RS_MEMORY;
   rs_ladder(ntk_theta, (double)in->rotary_dim, pairs, ntk);
   rs_ladder(in->theta, (double)in->rotary_dim, pairs, out->omega);
@@ -24,7 +24,6 @@ static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
     share = rs_ramp_at(second, (double)j);
     out->omega[j] = blended * share + plain * (1 - share);
   }
-  free(ntk);
   return RS_OK;
 }
 

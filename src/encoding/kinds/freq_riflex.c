@@ -63,8 +63,8 @@ static rs_status check(const rs_binding *binding, const rs_model *model, rs_err 
   rs_common_bind(binding->settings, &common);
   rs_binding rotary = rs_rotary_bind(binding->settings, &p);
   size_t pairs = rs_pairs_of(binding->settings, model), axes;
-  uint16_t *axis = rs_alloc(pairs, sizeof *axis, err);
-  double *omega = rs_alloc(pairs, sizeof *omega, err);
+  RS_FREED uint16_t *axis = rs_alloc(pairs, sizeof *axis, err);
+  RS_FREED double *omega = rs_alloc(pairs, sizeof *omega, err);
   rs_status status = axis != NULL && omega != NULL ? RS_OK : RS_MEMORY;
   if (status == RS_OK) status = rs_axes_fill(&rotary, model, pairs, axis, &axes, err);
   if (status == RS_OK) {
@@ -73,8 +73,6 @@ static rs_status check(const rs_binding *binding, const rs_model *model, rs_err 
     size_t slowed = slowed_pair(binding->fields, omega, pairs, (double)trained);
     status = need_one_axis(&rotary, axis, pairs, slowed, err);
   }
-  free(omega);
-  free(axis);
   return status;
 }
 

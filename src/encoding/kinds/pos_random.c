@@ -25,11 +25,10 @@ static rs_status prepare(const rs_stage_in *in, void *out, rs_err *err) {
 
 static rs_status fill(const void *prepared, const rs_positions *positions, rs_err *err) {
   const state *s = prepared;
-  size_t *places = rs_alloc(positions->length, sizeof *places, err);
+  RS_FREED size_t *places = rs_alloc(positions->length, sizeof *places, err);
   if (places == NULL) return RS_MEMORY;
   rs_subset((rs_stream){.seed = s->seed, .purpose = RS_PURPOSE_POSITIONS}, positions->length, s->range, places);
   for (size_t i = 0; i < positions->length; i++) positions->q[0][i] = positions->k[0][i] = (double)places[i];
-  free(places);
   return RS_OK;
 }
 

@@ -13,7 +13,7 @@ enum { PER_OCTAVE = 16 };
 static rs_status finish(const rs_metric_kind *metric, const rs_encoding *encoding, rs_result *result, rs_err *err) {
   rs_settings settings;
   rs_binding binding = {0};
-  size_t *heads = rs_alloc(encoding->heads, sizeof *heads, err);
+  RS_FREED size_t *heads = rs_alloc(encoding->heads, sizeof *heads, err);
   if (heads == NULL) return RS_MEMORY;
   for (size_t h = 0; h < encoding->heads; h++) heads[h] = h;
   rs_status status = rs_settings_init_specs(&settings, metric->kind.params, metric->kind.param_count, err);
@@ -26,7 +26,6 @@ static rs_status finish(const rs_metric_kind *metric, const rs_encoding *encodin
     rs_binding_clear(&binding);
     rs_settings_clear(&settings);
   }
-  free(heads);
   return status;
 }
 
@@ -61,7 +60,7 @@ static rs_status explored_keys(size_t length, size_t **keys, size_t *count, rs_e
 static rs_status sample_decay(const rs_encoding *encoding, rs_result *result, rs_err *err) {
   size_t query = encoding->length - 1, *keys = NULL, count = 0;
   rs_status status = explored_keys(encoding->length, &keys, &count, err);
-  double *row = rs_alloc(result->curve.columns, sizeof *row, err);
+  RS_FREED double *row = rs_alloc(result->curve.columns, sizeof *row, err);
   if (status == RS_OK && row == NULL) status = RS_MEMORY;
   for (size_t i = 0; status == RS_OK && i < count; i++) {
     for (size_t c = 0; c < result->curve.columns; c++) row[c] = NAN;
@@ -71,19 +70,17 @@ static rs_status sample_decay(const rs_encoding *encoding, rs_result *result, rs
     result->value[0] = row[MEAN_COSINE];
     status = rs_curve_add(&result->curve, row, err);
   }
-  free(row);
   free(keys);
   return status;
 }
 
 /* The metric reads keys between those of the curve: it is for sums of waves, which it finds by a kernel. */
 static rs_status decay(const rs_metric_kind *metric, const rs_encoding *encoding, rs_result *result, rs_err *err) {
-  rs_decay *waves;
+  RS_HELD(rs_decay) waves = NULL;
   result->value[0] = NAN;
   if (encoding->rotary_dim == 0 && encoding->method->bias == NULL) return RS_OK;
   RS_TRY(rs_encoding_decay(encoding, &waves, err));
   bool wavelike = waves != NULL && encoding->method->bias == NULL;
-  rs_decay_free(waves);
   return wavelike ? finish(metric, encoding, result, err) : sample_decay(encoding, result, err);
 }
 
@@ -101,7 +98,7 @@ static bool sees_less(const rs_asked *asked, const rs_encoding *encoding) {
 static rs_status seen_angles(const rs_asked *asked, rs_result *result, rs_err *err) {
   rs_portrait portrait = {
       .profile = *rs_asked_profile(asked), .kind = asked->kind, .model = &asked->model, .recipe = asked->recipe};
-  rs_view view;
+  RS_OWNED(rs_view) view = {0};
   RS_TRY(rs_view_make(&portrait, asked->length, &view, err));
   rs_status status = RS_OK;
   result->value[0] = (double)view.out_of_range;
@@ -112,7 +109,6 @@ static rs_status seen_angles(const rs_asked *asked, rs_result *result, rs_err *e
     result->value[1] = fmax(result->value[1], past);
     status = rs_curve_add(&result->curve, row, err);
   }
-  rs_view_clear(&view);
   return status;
 }
 
@@ -224,23 +220,21 @@ static rs_status write_answer(const rs_asked *asked, const rs_encoding *encoding
 
 static rs_status answer(const rs_asked *asked, rs_text *text, rs_err *err) {
   rs_json json = {.text = text};
-  rs_encoding *encoding = NULL;
+  RS_HELD(rs_encoding) encoding = NULL;
   size_t *keys = NULL, count = 0;
   rs_status status = explored_keys(asked->length, &keys, &count, err);
   if (status == RS_OK)
     status = rs_encoding_create_for(&asked->recipe, &asked->model, asked->length, keys, count, &encoding, err);
   if (status == RS_OK) status = write_answer(asked, encoding, &json, err);
-  rs_encoding_free(encoding);
   free(keys);
   return status;
 }
 
 rs_status rs_explore_answer(const rs_explorer *explorer, const rs_explore_param *params, size_t count, rs_text *json,
                             rs_err *err) {
-  rs_asked asked;
+  RS_OWNED(rs_asked) asked = {0};
   RS_TRY(rs_asked_read(explorer, params, count, &asked, err));
   rs_status status = answer(&asked, json, err);
-  rs_asked_clear(&asked);
   if (status != RS_OK) rs_text_clear(json);
   return status;
 }

@@ -21,12 +21,10 @@ static rs_status read_items(const rs_node *list, const rs_param *param, rs_value
 }
 
 static rs_status read_list(const char *text, const rs_param *param, rs_value *value, rs_err *err) {
-  rs_tree *tree;
+  RS_HELD(rs_tree) tree = NULL;
   if (rs_json_read(text, strlen(text), "list", &tree, NULL) != RS_OK)
     return rs_fail(err, RS_INPUT, "must be a list of numbers, like [1, 2]");
-  rs_status status = read_items(&tree->root, param, value, err);
-  rs_tree_free(tree);
-  return status;
+  return read_items(&tree->root, param, value, err);
 }
 
 /* Sets a parameter of the recipe. A list has brackets; whatever else would read a file is refused. */

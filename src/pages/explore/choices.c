@@ -52,7 +52,7 @@ size_t rs_explorer_subject_length(const rs_explorer *explorer) {
 /* The question of the beginning. Of a recipe that is published it says the name, and the model the rest. */
 static void write_start(const rs_explorer *explorer, rs_json *json) {
   const rs_settings *settings = &explorer->start.recipe.settings;
-  rs_text value = {0};
+  RS_OWNED(rs_text) value = {0};
   rs_json_object(json, "query");
   rs_json_string(json, "model", explorer->preset != NULL ? explorer->preset : RS_FILE_MODEL);
   if (explorer->layers != NULL) rs_json_string(json, "layers", explorer->layers);
@@ -67,7 +67,6 @@ static void write_start(const rs_explorer *explorer, rs_json *json) {
   }
   rs_json_end(json);
   json->text->failed |= value.failed;
-  rs_text_clear(&value);
 }
 
 /* ---- models ------------------------------------------------------------------------------------------------------ */
@@ -98,10 +97,9 @@ static rs_status write_models(const rs_explorer *explorer, rs_json *json, rs_err
   rs_json_array(json, "models");
   if (explorer->hf != NULL) write_model(json, RS_FILE_MODEL, &explorer->start.profile);
   for (size_t i = 0; i < count; i++) {
-    rs_profile profile;
+    RS_OWNED(rs_profile) profile = {0};
     RS_TRY(rs_preset_profile(presets[i].name, &profile, err));
     write_model(json, presets[i].name, &profile);
-    rs_profile_clear(&profile);
   }
   rs_json_end(json);
   return RS_OK;
@@ -121,8 +119,8 @@ static void write_specs(const char *key, const rs_kind *kind, rs_json *json) {
 
 /* What it shares with no or few others; a default of the method stands in place of the parameter's. */
 static rs_status write_own(const rs_method *method, rs_json *json, rs_err *err) {
-  rs_recipe recipe;
-  rs_text value = {0};
+  RS_OWNED(rs_recipe) recipe = {0};
+  RS_OWNED(rs_text) value = {0};
   RS_TRY(rs_recipe_init(&recipe, method, err));
   rs_json_array(json, "parameters");
   for (size_t p = 0; p < recipe.settings.count; p++) {
@@ -136,8 +134,6 @@ static rs_status write_own(const rs_method *method, rs_json *json, rs_err *err) 
   }
   rs_json_end(json);
   json->text->failed |= value.failed;
-  rs_text_clear(&value);
-  rs_recipe_clear(&recipe);
   return RS_OK;
 }
 

@@ -162,14 +162,13 @@ static enum MHD_Result read_param(void *context, enum MHD_ValueKind kind, const 
 
 static enum MHD_Result send_answer(const rs_explore_server *server, struct MHD_Connection *connection, bool choices) {
   question q = {.count = 0};
-  rs_text text = {0};
+  RS_OWNED(rs_text) text = {0};
   rs_err err = {0};
   MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, read_param, &q);
   rs_status status = choices ? rs_explore_choices(server->explorer, &text, &err)
                              : rs_explore_answer(server->explorer, q.params, q.count, &text, &err);
   if (status == RS_OK) return send_json(connection, MHD_HTTP_OK, &text);
   bool asked_wrong = status == RS_INPUT || status == RS_DOMAIN || status == RS_UNSUPPORTED;
-  rs_text_clear(&text);
   return send_error(connection, asked_wrong ? MHD_HTTP_BAD_REQUEST : MHD_HTTP_INTERNAL_SERVER_ERROR, &err);
 }
 

@@ -46,7 +46,7 @@ static const char *shown_table(const rs_method *method) {
 
 /* A model with numbers of its own is said by a config's keys. */
 static void put_set(const rs_asked *asked, rs_text *text) {
-  rs_text word = {0};
+  RS_OWNED(rs_text) word = {0};
   rs_text_puts(&word, "model=");
   put_model(asked, &word);
   rs_text_puts(text, " --set ");
@@ -58,11 +58,10 @@ static void put_set(const rs_asked *asked, rs_text *text) {
   rs_text_puts(text, " --set ");
   rs_text_shell(text, rs_text_string(&word));
   text->failed |= word.failed;
-  rs_text_clear(&word);
 }
 
 static void put_options(const rs_asked *asked, rs_text *text) {
-  rs_text recipe = {0};
+  RS_OWNED(rs_text) recipe = {0};
   const rs_explorer *explorer = asked->explorer;
   rs_text_puts(text, asked->preset != NULL ? " --model " : " --hf ");
   rs_text_shell(text, asked->preset != NULL ? asked->preset : explorer->piped ? "-" : explorer->hf);
@@ -74,7 +73,6 @@ static void put_options(const rs_asked *asked, rs_text *text) {
   rs_text_puts(text, " --method ");
   rs_text_shell(text, rs_text_string(&recipe));
   text->failed |= recipe.failed;
-  rs_text_clear(&recipe);
 }
 
 void rs_asked_command(const rs_asked *asked, rs_text *text) {
@@ -123,52 +121,44 @@ static rs_status convert(const rs_model *model, size_t length, rs_conversion *ou
 
 /* Whether the pairs of both turn alike; which dims are a pair is the class's to know. */
 static rs_status compare_at(const rs_asked *asked, const rs_model *read, size_t length, bool *same, rs_err *err) {
-  rs_recipe recipe = {0};
-  rs_spectrum shown = {0}, said = {0};
-  rs_status status = rs_spectrum_make(&asked->recipe, &asked->model, length, &shown, err);
-  if (status == RS_OK) status = rs_recipe_copy(&recipe, &read->published, err);
-  if (status == RS_OK) status = rs_recipe_resolve(&recipe, read, err);
-  if (status == RS_OK) status = rs_spectrum_make(&recipe, read, length, &said, err);
-  if (status == RS_OK)
-    *same = (rs_spectrum_compare(&shown, &said, rounding).differs & ~(unsigned)RS_DIFFERS_LAYOUT) == 0;
-  rs_recipe_clear(&recipe);
-  rs_spectrum_clear(&shown);
-  rs_spectrum_clear(&said);
-  return status;
+  RS_OWNED(rs_recipe) recipe = {0};
+  RS_OWNED(rs_spectrum) shown = {0}, said = {0};
+  RS_TRY(rs_spectrum_make(&asked->recipe, &asked->model, length, &shown, err));
+  RS_TRY(rs_recipe_copy(&recipe, &read->published, err));
+  RS_TRY(rs_recipe_resolve(&recipe, read, err));
+  RS_TRY(rs_spectrum_make(&recipe, read, length, &said, err));
+  *same = (rs_spectrum_compare(&shown, &said, rounding).differs & ~(unsigned)RS_DIFFERS_LAYOUT) == 0;
+  return RS_OK;
 }
 
 /* Whether a file that has the keys, and the model's geometry before them, reads as asked: at the length, and at the
  * trained one, where dynamic rules are others. */
 static rs_status read_back(const rs_asked *asked, const rs_model *model, const char *fragment, bool *same,
                            rs_err *err) {
-  rs_text text = {0};
-  rs_model read;
+  RS_OWNED(rs_text) text = {0};
+  RS_OWNED(rs_model) read = {0};
   *same = false;
   rs_text_printf(&text, "{\"num_attention_heads\": %zu, \"head_dim\": %zu, \"num_hidden_layers\": 1,%s", model->heads,
                  model->head_dim, strchr(fragment, '{') + 1);
   rs_status status = rs_text_check(&text, err);
   if (status == RS_OK) status = rs_hf_model_read(rs_text_string(&text), text.length, "config.json", &read, err);
-  rs_text_clear(&text);
   if (status != RS_OK) return status;
   status = compare_at(asked, &read, asked->length, same, err);
   if (status == RS_OK && *same && model->train_length > 0)
     status = compare_at(asked, &read, model->train_length, same, err);
-  rs_model_clear(&read);
   return status;
 }
 
 /* Adds the keys of this recipe at this base, where they say what is shown. */
 static rs_status try_recipe(const rs_asked *asked, const rs_recipe *recipe, double theta, rs_text *text, bool *same,
                             rs_err *err) {
-  rs_model model = {0};
-  rs_conversion out = {0};
-  rs_status status = settle(asked, recipe, theta, &model, err);
-  if (status == RS_OK) status = convert(&model, asked->length, &out, err);
-  if (status == RS_OK) status = read_back(asked, &model, out.fragment, same, err);
-  if (status == RS_OK && *same) rs_text_puts(text, out.fragment);
-  rs_conversion_clear(&out);
-  rs_model_clear(&model);
-  return status;
+  RS_OWNED(rs_model) model = {0};
+  RS_OWNED(rs_conversion) out = {0};
+  RS_TRY(settle(asked, recipe, theta, &model, err));
+  RS_TRY(convert(&model, asked->length, &out, err));
+  RS_TRY(read_back(asked, &model, out.fragment, same, err));
+  if (*same) rs_text_puts(text, out.fragment);
+  return RS_OK;
 }
 
 /* To the digits that frequencies tell. */
@@ -182,8 +172,8 @@ static double round_base(double base) {
 /* The recipe by its own keys, else plain RoPE at a base that makes the same table. */
 static rs_status find_keys(const rs_asked *asked, rs_text *text, rs_err *err) {
   bool same = false;
-  rs_spectrum spectrum;
-  rs_recipe plain = {0};
+  RS_OWNED(rs_spectrum) spectrum = {0};
+  RS_OWNED(rs_recipe) plain = {0};
   const rs_value *theta = rs_setting(&asked->recipe.settings, "rope_theta");
   rs_err why = {0};
   rs_status status =
@@ -192,11 +182,9 @@ static rs_status find_keys(const rs_asked *asked, rs_text *text, rs_err *err) {
   if (same) return RS_OK;
   RS_TRY(rs_spectrum_make(&asked->recipe, &asked->model, asked->length, &spectrum, err));
   double base = round_base(rs_spectrum_base(&spectrum));
-  rs_spectrum_clear(&spectrum);
   if (!(base > 1)) return RS_OK;
   RS_TRY(rs_recipe_init(&plain, rs_method_find("rope"), err));
   status = try_recipe(asked, &plain, base, text, &same, &why);
-  rs_recipe_clear(&plain);
   return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;
 }
 

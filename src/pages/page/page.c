@@ -1,8 +1,6 @@
 /* page.c: the parts of a page, and the files of one that a server gives. */
 #include "pages/pages.h"
 
-#include "io/io.h"
-
 #include <string.h>
 
 /* Made by bytes.c. */

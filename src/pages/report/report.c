@@ -1,8 +1,6 @@
 /* report.c: the page. What a reader needs first stands first; the numbers of the charts and the CSV files stand behind
  * it, packed, and report.js unpacks them. */
-#include "pages/pages.h"
 
-#include "io/io.h"
 #include "report.h"
 
 #include <errno.h>
@@ -95,7 +93,7 @@ static void put_origin(const reporter *r) {
 static rs_status pack(const char *bytes, size_t length, rs_text *out, rs_err *err) {
   enum { GZIP = 16 + MAX_WBITS, MEMORY = 8 };
   z_stream stream = {0};
-  rs_arena memory = {0};
+  RS_OWNED(rs_arena) memory = {0};
   if (length > UINT_MAX / 2) return rs_fail(err, RS_INTERNAL, "too many bytes for a page");
   if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
     return rs_fail(err, RS_MEMORY, "out of memory for the compression of a page");
@@ -114,7 +112,6 @@ static rs_status pack(const char *bytes, size_t length, rs_text *out, rs_err *er
     rs_text_add(out, letters, BASE64_ENCODE_RAW_LENGTH(stream.total_out));
   }
   (void)deflateEnd(&stream);
-  rs_arena_clear(&memory);
   return status;
 }
 
@@ -128,17 +125,15 @@ static rs_status put_packed(const reporter *r, const char *kind, size_t folder, 
 
 /* The numbers of all views as one JSON list. */
 static rs_status put_numbers(const reporter *r, size_t folder, const rs_plot_views *views) {
-  rs_text list = {0};
+  RS_OWNED(rs_text) list = {0};
   rs_text_puts(&list, "[");
   for (size_t i = 0; i < views->count; i++) {
     rs_text_puts(&list, i > 0 ? "," : "");
     rs_text_puts(&list, views->items[i].numbers);
   }
   rs_text_puts(&list, "]");
-  rs_status status = rs_text_check(&list, r->err);
-  if (status == RS_OK) status = put_packed(r, "views", folder, 0, list.data, list.length);
-  rs_text_clear(&list);
-  return status;
+  RS_TRY(rs_text_check(&list, r->err));
+  return put_packed(r, "views", folder, 0, list.data, list.length);
 }
 
 static void put_pictures(const reporter *r, size_t folder, const rs_plot_views *views) {
@@ -155,11 +150,10 @@ static rs_status put_charts(const reporter *r) {
   rs_status status = RS_OK;
   rs_text_puts(r->out, "<section id=\"charts\">\n<h2>Curves and maps</h2>\n<div id=\"cards\" class=\"cards\">\n");
   for (size_t i = 0; i < r->count && status == RS_OK; i++) {
-    rs_plot_views views = {0};
+    RS_OWNED(rs_plot_views) views = {0};
     status = rs_plot_views_read(r->folders[i].directory, !r->charts, &views, r->notes, r->err);
     if (status == RS_OK && r->charts) status = put_numbers(r, i, &views);
     if (status == RS_OK && !r->charts) put_pictures(r, i, &views);
-    rs_plot_views_clear(&views);
   }
   rs_text_puts(r->out, "</div>\n");
   if (r->charts)
@@ -179,7 +173,7 @@ static bool is_left_out(const char *path) {
 
 /* Packs one CSV file. */
 static rs_status put_file(const reporter *r, size_t folder, size_t index, const char *name) {
-  char *text = NULL, *path = rs_path_join(r->folders[folder].directory, name, r->err);
+  RS_FREED char *text = NULL, *path = rs_path_join(r->folders[folder].directory, name, r->err);
   size_t length = 0;
   if (path == NULL) return RS_MEMORY;
   rs_err why = {0};
@@ -196,8 +190,6 @@ static rs_status put_file(const reporter *r, size_t folder, size_t index, const 
     status = status != RS_IO || !is_left_out(path) ? rs_fail(r->err, status, "%s", why.message) : RS_OK;
   }
   rs_text_puts(r->out, "</li>\n");
-  free(text);
-  free(path);
   return status;
 }
 
@@ -218,7 +210,7 @@ static rs_status put_files(const reporter *r) {
 /* What report.js needs to begin with. */
 static rs_status put_data(const reporter *r) {
   uint32_t colours[RS_PLOT_MAP_LEVELS];
-  rs_text text = {0};
+  RS_OWNED(rs_text) text = {0};
   rs_json json = {.text = &text};
   rs_plot_map_colours(colours);
   rs_json_object(&json, NULL);
@@ -230,10 +222,9 @@ static rs_status put_data(const reporter *r) {
   for (size_t i = 0; i < RS_PLOT_MAP_LEVELS; i++) rs_json_number(&json, NULL, colours[i]);
   rs_json_end(&json);
   rs_json_end(&json);
-  rs_status status = rs_text_check(&text, r->err);
-  if (status == RS_OK) rs_page_json(r->out, "report", rs_text_string(&text));
-  rs_text_clear(&text);
-  return status;
+  RS_TRY(rs_text_check(&text, r->err));
+  rs_page_json(r->out, "report", rs_text_string(&text));
+  return RS_OK;
 }
 
 static rs_status write_page(reporter *r, const char *title) {
@@ -257,7 +248,7 @@ static rs_status write_page(reporter *r, const char *title) {
 
 rs_status rs_report_write(const char *const *directories, size_t count, bool still, rs_text *page,
                           rs_plot_report *notes, rs_err *err) {
-  rs_text title = {0};
+  RS_OWNED(rs_text) title = {0};
   reporter r = {.count = count, .charts = rs_page_has_charts() && !still, .out = page, .notes = notes, .err = err};
   r.folders = rs_alloc(count, sizeof *r.folders, err);
   rs_status status = r.folders != NULL ? read_folders(&r, directories) : RS_MEMORY;
@@ -267,7 +258,6 @@ rs_status rs_report_write(const char *const *directories, size_t count, bool sti
   if (count > 3) rs_text_printf(&title, " and %zu more", count - 3);
   if (status == RS_OK) status = rs_text_check(&title, err);
   if (status == RS_OK) status = write_page(&r, rs_text_string(&title));
-  rs_text_clear(&title);
   for (size_t i = 0; i < count && r.folders != NULL; i++) report_results_clear(&r.folders[i]);
   free(r.folders);
   return status;

@@ -1,8 +1,6 @@
 /* results.c: one folder, read by its manifest. */
 #include "report.h"
 
-#include "io/io.h"
-
 #include <math.h>
 #include <search.h>
 #include <stdarg.h>

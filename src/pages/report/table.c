@@ -27,10 +27,9 @@ static void add_columns(const report_results *folders, size_t count, bool keys, 
 /* A name may break behind its underscores. */
 static void put_name(const char *name, rs_text *out) {
   for (const char *end; (end = strchr(name, '_')) != NULL; name = end + 1) {
-    char *part = strndup(name, (size_t)(end - name) + 1);
+    RS_FREED char *part = strndup(name, (size_t)(end - name) + 1);
     out->failed = out->failed || part == NULL;
     if (part != NULL) rs_xml_escape(part, out);
-    free(part);
     rs_text_puts(out, "<wbr>");
   }
   rs_xml_escape(name, out);
