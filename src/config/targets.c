@@ -83,8 +83,8 @@ static void choose_targets(rs_config_context *config, const rs_node *node) {
     experiment->targets = same;
   else if (node != NULL)
     rs_problem(config->problems, node, "%s (targets: per_length)", rs_text_string(&why));
-  else
-    experiment->own_targets = rs_strdup(rs_text_string(&why), NULL);
+  else if ((experiment->own_targets = rs_strdup(rs_text_string(&why), NULL)) == NULL)
+    rs_problem_memory(config->problems);
   rs_text_clear(&why);
 }
 

@@ -174,6 +174,8 @@ static const char *const configs[] = {
     "seed: 3}, {width: 16}, {width: 32}]\ntask: {name: copy, symbols: 4}\nmethods: [trained, pi]\ncolumns: "
     "[checkpoint.seed]\n",
     "checkpoint: {}\ntask: where\nmetrics: [decay]\n",
+    "checkpoint: {width: 16}\ntask: dictionary\nlengths: [64, 128]\nmethods: [pi, rope]\n",
+    "checkpoint: {width: 16}\ntask: dictionary\nlengths: [64, 128]\nmethods: [pi]\nbaselines: unchanged\n",
 };
 
 static rs_status read_whole(const char *yaml, rs_text *written, rs_problems *problems, rs_err *err) {

@@ -31,6 +31,13 @@ static const char observed[] =
     "metrics: [loss, entropy, needle]\nsources: [{name: model, layer: [0, 1]}, needle]\n"
     "checkpoint: {method: sinusoidal, width: 4, heads: 2, train: {steps: 1, length: 4, sequences: 1}}\n";
 
+/* Baselines of a model that is tuned: its window, and itself as it was. */
+static const char compared[] =
+    "task: {name: dictionary, fillers: 1, keys: 2, values: 2, keys_in_use: 1, depths: none}\nsequences: 2\n"
+    "lengths: [4, 8]\nseeds: 1\nmethods: [trained]\nmetrics: [loss]\n"
+    "checkpoint: {width: 4, blocks: 1, heads: 1, train: {steps: 2, length: 4, sequences: 2}, "
+    "tune: {steps: 1, length: 6, sequences: 1}}\n";
+
 static void expect_rows(long n) {
   rs_table *got = read_table("o", "summary.csv"), *want = read_table("whole", "summary.csv");
   cr_assert_eq(got->rows, want->rows, "allocation %ld", n);
@@ -83,6 +90,10 @@ Test(trained_memory, failing_allocations__no_wrong_cell_and_no_leak) {
 
 Test(trained_memory, failing_allocations_of_observed_rows__no_wrong_cell_and_no_leak) {
   starve_all(observed);
+}
+
+Test(trained_memory, failing_allocations_of_baselines__no_wrong_cell_and_no_leak) {
+  starve_all(compared);
 }
 
 /* Plans make models of the checkpoints' shapes. */
