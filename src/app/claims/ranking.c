@@ -37,16 +37,19 @@ static const char *find_difference(const rs_table *table, const rs_paired *paire
   return NULL;
 }
 
-static rs_status read_line(const rs_ranking_in *in, size_t index, rs_arena *arena, rows *line, char *column,
+/* `scratch` has room for all rows of the table. */
+static rs_status read_line(const rs_ranking_in *in, size_t index, size_t *scratch, rs_arena *memory, rows *line,
                            rs_err *err) {
-  line->rows = rs_arena_take(arena, in->table->rows, sizeof *line->rows);
-  line->cells = rs_arena_take(arena, in->table->rows, sizeof *line->cells);
-  line->seeds = rs_arena_take(arena, in->table->rows, sizeof *line->seeds);
-  RS_TRY(rs_arena_check(arena, err));
-  RS_TRY(rs_table_rows(in->table, in->column, in->where, &in->lines[index], line->rows, &line->count, column, err));
+  char column[RS_SELECT_NAME];
+  RS_TRY(rs_table_rows(in->table, in->column, in->where, &in->lines[index], scratch, &line->count, column, err));
+  line->rows = rs_arena_take(memory, line->count, sizeof *line->rows);
+  line->cells = rs_arena_take(memory, line->count, sizeof *line->cells);
+  line->seeds = rs_arena_take(memory, line->count, sizeof *line->seeds);
+  RS_TRY(rs_arena_check(memory, err));
   for (size_t i = 0; i < line->count; i++) {
-    line->cells[i] = field(in->table, line->rows[i], "cell");
-    line->seeds[i] = field(in->table, line->rows[i], "seed");
+    line->rows[i] = scratch[i];
+    line->cells[i] = field(in->table, scratch[i], "cell");
+    line->seeds[i] = field(in->table, scratch[i], "seed");
   }
   return RS_OK;
 }
@@ -96,16 +99,25 @@ static rs_status rank(const rs_ranking_in *in, const char *column, const rs_pair
   return RS_OK;
 }
 
+static rs_status find(const rs_ranking_in *in, const char *column, const rs_paired *paired, size_t *scratch,
+                      rs_arena *memory, rs_arena *arena, rs_ranking *ranking, rs_err *err) {
+  rows *lines = rs_arena_take(memory, in->count, sizeof *lines);
+  RS_TRY(rs_arena_check(memory, err));
+  for (size_t i = 0; i < in->count; i++) RS_TRY(read_line(in, i, scratch, memory, &lines[i], err));
+  return rank(in, column, paired, lines, arena, ranking, err);
+}
+
 rs_status rs_ranking_find(const rs_ranking_in *in, rs_arena *arena, rs_ranking *ranking, rs_err *err) {
   char column[RS_SELECT_NAME] = "";
   rs_paired paired = {0};
-  rows *lines = rs_arena_take(arena, in->count, sizeof *lines);
+  rs_arena memory = {0};
+  size_t *scratch = rs_arena_take(&memory, in->table->rows, sizeof *scratch), count;
+  rs_status status = rs_arena_check(&memory, err);
   *ranking = (rs_ranking){.best = SIZE_MAX};
-  RS_TRY(rs_arena_check(arena, err));
-  for (size_t i = 0; i < in->count; i++) RS_TRY(read_line(in, i, arena, &lines[i], column, err));
-  if (*column == '\0') return RS_OK;
-  rs_status status = rs_paired_read(in->directory, column, &paired, err);
-  if (status == RS_OK && paired.known) status = rank(in, column, &paired, lines, arena, ranking, err);
+  if (status == RS_OK) status = rs_table_rows(in->table, in->column, in->where, NULL, scratch, &count, column, err);
+  if (status == RS_OK && *column != '\0') status = rs_paired_read(in->directory, column, &paired, err);
+  if (status == RS_OK && paired.known) status = find(in, column, &paired, scratch, &memory, arena, ranking, err);
   rs_paired_clear(&paired);
+  rs_arena_clear(&memory);
   return status;
 }
