@@ -1,4 +1,5 @@
 /* test_report_intervals.c: what the page of a folder says of paired differences, and whom it names best. */
+#include "../fixtures/heap.h"
 #include "interval_fixture.h"
 #include "report_fixture.h"
 
@@ -80,4 +81,36 @@ Test(report_intervals, several_seeds__have_the_interval_of_seeds_and_blocks) {
            interval.high);
   expect_said(text, wanted, true);
   free(text);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static rs_status write_page(rs_err *err) {
+  const char *const folders[] = {folder};
+  rs_text page = {0};
+  rs_plot_report notes = {0};
+  rs_status status = rs_report_write(folders, 1, true, &page, &notes, err);
+  rs_text_clear(&page);
+  rs_plot_report_clear(&notes);
+  return status;
+}
+
+/* Of several thousand allocations every 13th fails. */
+Test(report_intervals, failing_allocations__are_survived_without_leak) {
+  static const trial rows[] = {{"pi", 1024, 1, .9, 1.2, {1, 1.1, 1, 1}},
+                               {"pi", 1024, 2, .9, 1.2, {1.4, 1.1, 1.3, 1.2}}};
+  if (!COUNTS_MEMORY) cr_skip_test("malloc belongs to the sanitizer");
+  put_trials(rows, RS_COUNT(rows), NULL);
+  refused = true;
+  for (long n = 0; refused; n += 13) {
+    rs_err err = {0};
+    long before = blocks;
+    refused = false;
+    allocations = n;
+    rs_status status = write_page(&err);
+    allocations = -1;
+    cr_assert_eq(status, refused ? RS_MEMORY : RS_OK, "allocation %ld: %s", n, err.message);
+    cr_assert_eq(blocks, before, "allocation %ld: %ld blocks leaked", n, blocks - before);
+    cr_assert_lt(n, 200000);
+  }
 }
