@@ -134,8 +134,10 @@ static char *find_folder(const rs_entry *e, const rs_node *node) {
     rs_problem_memory(problems);
   else if (word != NULL && folder == NULL)
     rs_problem(problems, node, "cannot be found: %s", strerror(errno));
+  else if (folder != NULL && !gguf && !holds(folder, "."))
+    rs_problem(problems, node, "is neither the folder of a checkpoint nor a GGUF file");
   else if (folder != NULL && !gguf && !holds(folder, "config.json"))
-    rs_problem(problems, node, "is no folder of a checkpoint: it has no config.json, and it is no GGUF file");
+    rs_problem(problems, node, "is no folder of a checkpoint: it has no config.json");
   else if (folder != NULL && !gguf && !holds(folder, "model.safetensors") &&
            !holds(folder, "model.safetensors.index.json"))
     rs_problem(problems, node, "is no folder of a checkpoint: it has no model.safetensors");

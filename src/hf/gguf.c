@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_LAYERS = 1 << 16 };
+
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 /* A size without which llama.cpp reads no such file. */
@@ -196,6 +198,10 @@ static void note_unread(rs_gguf_reader *r) {
 
 static void write_sizes(rs_gguf_reader *r, size_t *layers, size_t *width, size_t *heads) {
   *layers = needed(r, "block_count", 1);
+  if (*layers > MOST_LAYERS) {
+    rs_problem(&r->problems, rs_gguf_key(r, "block_count"), "must be at most %d", MOST_LAYERS);
+    *layers = 1;
+  }
   *width = needed(r, "embedding_length", 1);
   *heads = read_heads(r);
   r->context = needed(r, "context_length", 1);

@@ -30,6 +30,9 @@ static const twin twins[] = {
     {"bloom", "bloom", true},
     {"mpt", "mpt", true},
     {"falcon7b", "falcon7b", true},
+    {"llama_small_q8_0", "llama_small_q8_0", true},
+    {"mpt_q8_0", "mpt_q8_0", true},
+    {"qwen2_q8_0", "qwen2_q8_0", true},
     {"falcon40b", "falcon40b", true},
 };
 

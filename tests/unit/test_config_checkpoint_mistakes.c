@@ -277,11 +277,14 @@ Test(checkpoint_messages, folders__that_hold_no_checkpoint, .init = enter_scratc
   rs_err err = {0};
   expect_message("checkpoint: {folder: nowhere}\n" COPY, NULL, 0,
                  "t.yaml:1:22: checkpoint.folder = nowhere: cannot be found: No such file or directory");
-  expect_message("checkpoint: {folder: ., width: 3}\n" COPY, NULL, 0,
-                 "t.yaml:1:32: checkpoint.width = 3: stands beside a folder, whose config.json says what the model is");
+  expect_message(
+      "checkpoint: {folder: ., width: 3}\n" COPY, NULL, 0,
+      "t.yaml:1:32: checkpoint.width = 3: stands beside a folder (or GGUF file), which says what the model is");
   expect_message("checkpoint: {folder: .}\n" COPY, NULL, 0,
                  "t.yaml:1:22: checkpoint.folder = .: is no folder of a checkpoint: it has no config.json");
   cr_assert_eq(rs_file_write("config.json", broken, strlen(broken), &err), RS_OK);
+  expect_message("checkpoint: {folder: config.json}\n" COPY, NULL, 0,
+                 "t.yaml:1:22: checkpoint.folder = config.json: is neither the folder of a checkpoint nor a GGUF file");
   expect_message("checkpoint: {folder: .}\n" COPY, NULL, 0,
                  "t.yaml:1:22: checkpoint.folder = .: is no folder of a checkpoint: it has no model.safetensors");
   cr_assert_eq(rs_file_write("model.safetensors", "", 0, &err), RS_OK);

@@ -172,6 +172,7 @@ Test(gguf_config, what_is_wrong__is_named) {
        "qwen2, qwen2vl, qwen3, gemma2, gemma3, phi3, gpt2, falcon, mpt, bloom); the config.json of the model may be"},
       {{"llama.context_length="}, RS_INPUT, "m.gguf: llama.context_length is missing: a llama file needs it"},
       {{"llama.block_count=u:0"}, RS_INPUT, "m.gguf: llama.block_count = 0: must be from 1 to 16777216"},
+      {{"llama.block_count=u:65537"}, RS_INPUT, "m.gguf: llama.block_count = 65537: must be at most 65536"},
       {{"llama.attention.head_count=U:2,1"},
        RS_INPUT,
        "m.gguf: llama.attention.head_count = [...]: differs from layer to layer (2, 1), which is not offered here"},

@@ -180,6 +180,41 @@ def sizes_of(config, arch):
     return said
 
 
+# ---- blocks ----------------------------------------------------------------------------------------------------------
+
+
+def blocks_of(floats):
+    """Q8_0: of each 32 numbers a scale in binary16, and what multiplies it in bytes."""
+    data, numbers = b"", array.array("f")
+    for i in range(0, len(floats), 32):
+        block = floats[i : i + 32]
+        packed_scale = struct.pack("<e", max(map(abs, block)) / 127)
+        scale = struct.unpack("<e", packed_scale)[0]
+        steps = [round(x / scale) for x in block]
+        data += packed_scale + struct.pack("<32b", *steps)
+        numbers.extend(scale * step for step in steps)
+    return data, numbers
+
+
+def kind_of(shape):
+    """Matrices become blocks where their rows are whole ones, else binary16."""
+    return "F32" if len(shape) == 1 else "Q8_0" if shape[-1] % 32 == 0 else "F16"
+
+
+def rounded(shape, floats):
+    """Numbers of a tensor as its type holds them."""
+    kind = kind_of(shape)
+    if kind == "F16":
+        return array.array("f", struct.unpack(f"<{len(floats)}e", struct.pack(f"<{len(floats)}e", *floats)))
+    return blocks_of(floats)[1] if kind == "Q8_0" else floats
+
+
+def bytes_of(kind, floats):
+    if kind == "F16":
+        return struct.pack(f"<{len(floats)}e", *floats)
+    return blocks_of(floats)[0] if kind == "Q8_0" else floats.tobytes()
+
+
 # ---- the file --------------------------------------------------------------------------------------------------------
 
 
@@ -200,22 +235,25 @@ def text(word):
     return struct.pack("<Q", len(word.encode())) + word.encode()
 
 
-def write(path, metadata, tensors):
+def write(path, metadata, tensors, type_of=lambda shape: "F32"):
     """Tensors {name: (shape, floats)} in the order of the dictionary, each aligned to 32 bytes."""
+    types = {"F32": 0, "F16": 1, "Q8_0": 8}
     head, data = struct.pack("<4sIQQ", b"GGUF", 3, len(tensors), len(metadata)), b""
     for key, value in metadata.items():
         kind, numbers = packed(value)
         head += text(key) + struct.pack("<I", kind) + numbers
     for name, (shape, floats) in tensors.items():
         sizes = list(reversed(shape))
-        head += text(name) + struct.pack(f"<I{len(sizes)}QIQ", len(sizes), *sizes, 0, len(data))
-        data += floats.tobytes() + b"\0" * (-len(floats) * 4 % 32)
+        head += text(name) + struct.pack(f"<I{len(sizes)}QIQ", len(sizes), *sizes, types[type_of(shape)], len(data))
+        data += bytes_of(type_of(shape), floats)
+        data += b"\0" * (-len(data) % 32)
     with open(path, "wb") as file:
         file.write(head + b"\0" * (-len(head) % 32) + data)
 
 
-def write_twins(folder, model, tensors):
-    """model.gguf in the folder of a model, and twin/ where its checkpoint says what the format cannot."""
+def write_twins(folder, model, tensors, quantised=False):
+    """model.gguf in the folder of a model, of floats or of blocks, and twin/ where its checkpoint says what the format
+    cannot."""
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
         config = json.load(file)
     kind = config["model_type"]
@@ -223,7 +261,8 @@ def write_twins(folder, model, tensors):
     text_config = {**config, **config.get("text_config", {}), **KEPT.get(model, {})}
     said = {**sizes_of(text_config, arch), **positions_of(text_config, arch)}
     metadata = {"general.architecture": arch, **{f"{arch}.{key}": value for key, value in said.items()}}
-    write(os.path.join(folder, "model.gguf"), metadata, tensors_of(text_config, arch, tensors))
+    kinds = {"type_of": kind_of} if quantised else {}
+    write(os.path.join(folder, "model.gguf"), metadata, tensors_of(text_config, arch, tensors), **kinds)
     if model in KEPT:
         os.makedirs(os.path.join(folder, "twin"), exist_ok=True)
         with open(os.path.join(folder, "twin", "config.json"), "w", encoding="ascii") as file:

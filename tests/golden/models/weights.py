@@ -4,7 +4,8 @@
     weights.py FOLDER    # FOLDER/NAME of each model: its files here, and its weights; FOLDER.made when all are there
 
 tensors.csv lists names and shapes. llama_small has its weights in 16 bits too, llama_linear in two shards. Models that
-GGUF holds have model.gguf as well (twins.py); of Falcon they are cases of ../architectures.
+GGUF holds have model.gguf as well (twins.py); of Falcon they are cases of ../architectures. MODEL_q8_0 has its matrices
+in blocks, or, where rows are none, in 16 bits.
 """
 
 import array
@@ -114,6 +115,27 @@ def write_falcons(out):
         twins.write_twins(folder, model, tensors)
 
 
+def widened(tensors, old, new):
+    """The same with other numbers of a feed-forward layer, so that some sums are of several sections."""
+    shapes = {name: [new if size == old else size for size in shape] for name, (shape, _) in tensors.items()}
+    return {name: (shape, numbers(name, shape)) for name, shape in shapes.items()}
+
+
+def write_blocks(folder, model, tensors):
+    """The model of blocks and its twin, whose floats are those that the blocks come to."""
+    with open(os.path.join(HERE, model, "config.json"), encoding="ascii") as file:
+        config = json.load(file)
+    if model == "llama_small":
+        tensors = widened(tensors, config["intermediate_size"], 608)
+        config["intermediate_size"] = 608
+    tensors = {name: (shape, twins.rounded(shape, floats)) for name, (shape, floats) in tensors.items()}
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "config.json"), "w", encoding="ascii") as file:
+        json.dump(config, file)
+    write(os.path.join(folder, "model.safetensors"), tensors)
+    twins.write_twins(folder, model, tensors, quantised=True)
+
+
 def main(out):
     write_falcons(out)
     for model, tensors in models(os.path.join(HERE, "tensors.csv")).items():
@@ -124,6 +146,8 @@ def main(out):
         write(os.path.join(folder, "model.safetensors"), tensors)
         if model in GGUF:
             twins.write_twins(folder, model, tensors)
+        if model in ("llama_small", "qwen2", "mpt"):
+            write_blocks(os.path.join(out, model + "_q8_0"), model, tensors)
         if model == "llama_small":
             write(os.path.join(folder, "model_bf16.safetensors"), tensors, "BF16")
             write(os.path.join(folder, "model_f16.safetensors"), tensors, "F16")
