@@ -1,5 +1,6 @@
 """Recipes and tables against formulas written out."""
 import gc
+import importlib.util
 import os
 from pathlib import Path
 
@@ -19,6 +20,22 @@ def test_a_dict_a_file_and_a_folder_give_the_same(yarn, yarn_file):
     expected = yarn_frequencies()
     for given in (yarn, yarn_file, str(yarn_file), yarn_file.parent):
         np.testing.assert_allclose(rs.frequencies(given, 16384), expected, rtol=1e-12)
+
+
+def test_a_gguf_file_gives_the_same_as_its_config(yarn, yarn_file):
+    path = yarn_file.parent / "model.gguf"
+    source = Path(__file__).resolve().parents[2] / "tests/golden/models/twins.py"
+    loader = importlib.util.spec_from_file_location("twins", source)
+    twins = importlib.util.module_from_spec(loader)
+    loader.loader.exec_module(twins)
+    yarn |= {"num_hidden_layers": 1, "vocab_size": 2, "rms_norm_eps": 1e-5, "head_dim": 64}
+    said = {**twins.sizes_of(yarn, "llama"), **twins.positions_of(yarn, "llama")}
+    metadata = {"general.architecture": "llama", **{f"llama.{key}": value for key, value in said.items()}}
+    twins.write(path, metadata | {"llama.rope.dimension_count": 64}, {})
+    for given in (path, str(path)):
+        np.testing.assert_allclose(rs.frequencies(given, 16384), yarn_frequencies(), rtol=1e-12)
+    assert rs.compare(path, yarn_file).equal
+    assert not rs.check(path).at_least("error")
 
 
 def test_what_has_to_dict_is_read_as_a_config(yarn):
