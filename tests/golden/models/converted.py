@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Whether twins.py writes what llama.cpp's own convert_hf_to_gguf.py does of the golden models.
 
-    converted.py LLAMA_CPP MODELS [OUT]   # a checkout (or what llama-cpp-python vendors); what weights.py has made
+    converted.py LLAMA_CPP MODELS [OUT [ROPESCOPE]]   # a checkout (or what llama-cpp-python vendors); what weights.py
+                                                      # has made
 
 Needs torch, transformers, numpy. The converter's classes run as they are, but for the tokenizer, which these models
 have none of (a vocabulary without one is written), and for keys that it asks of config.json and that theirs leave out.
 Every tensor must be the same bytes (rope_freqs.weight: to 1e-6); keys of one side alone, or that differ, are printed. With OUT the converter's files
-stay there.
+stay there; with ROPESCOPE what llama-cpp-python says of them, with a cache of floats, is put beside what that says.
 """
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -72,9 +74,40 @@ def differing(ours, theirs):
     return sorted(key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key))
 
 
-def main(models, out):
+def patch(path):
+    """The converter takes 4 times the width for a GPT-2's inner one, whatever n_inner says; llama.cpp then fails."""
+    data, key = bytearray(path.read_bytes()), b"gpt2.feed_forward_length"
+    place = data.index(key) + len(key) + 4
+    data[place : place + 4] = (64).to_bytes(4, "little")
+    path.write_bytes(data)
+
+
+def say_logits(path, program):
+    """As many tokens as the model was made for, at most 100, so that Phi-3's long factors are those of both."""
+    from llama_cpp import Llama
+
+    if path.stem == "gpt2":
+        patch(path)
+    keys = contents(path)[0]
+    length = next(keys[key] for key in keys if key.endswith(".context_length"))
+    words = next(keys[key] for key in keys if key.endswith(".vocab_size"))
+    tokens = np.arange(min(length if length < 2048 else 64, 100)) * 7 % words
+    model = Llama(str(path), n_ctx=128, logits_all=True, type_k=0, type_v=0, flash_attn=False, verbose=False)
+    model.eval(tokens.tolist())
+    theirs = np.array(model.scores[: len(tokens)])
+    with tempfile.TemporaryDirectory() as scratch:
+        given, said = os.path.join(scratch, "tokens.npy"), os.path.join(scratch, "logits.npy")
+        np.save(given, tokens[None])
+        subprocess.run([program, "logits", path, given, "--out", said, "--quiet"], check=True)
+        ours = np.load(said)[0]
+    print(f"  llama.cpp: largest difference {abs(ours - theirs).max() / abs(ours).max():.2g} of the largest |logit|")
+
+
+def main(models, out, program):
     failed = 0
     for path in sorted(Path(models).glob("*/model.gguf")):
+        if path.parent.name.endswith("_q8_0"):
+            continue
         folder, made = path.parent, Path(out, f"{path.parent.name}.gguf")
         twin = folder / "twin"
         convert(twin if twin.is_dir() else folder, made)
@@ -85,9 +118,11 @@ def main(models, out):
         print(f"{folder.name}: {len(tensors)} tensors, {len(wrong)} differ {wrong}")
         for key in differing(ours, theirs):
             print(f"  {key}: here {ours.get(key)}, there {theirs.get(key)}")
+        if program is not None:
+            say_logits(made, program)
     sys.exit(failed > 0)
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as place:
-        main(sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else place)
+        main(sys.argv[2], *(sys.argv[3:] + [place, None][len(sys.argv) - 3 :]))
