@@ -39,7 +39,7 @@ static void check_model(const char *model, double least_sink) {
   size_t length = write_tokens(model), compared = 0;
   snprintf(yaml, sizeof yaml,
            "checkpoint: {folder: %s, precision: f64}\ntask: {name: tokens, file: tokens.bin}\nmethods: "
-           "[trained]\nlengths: [%zu]\n"
+           "[trained]\nlengths: [%zu]\nbaselines: none\n"
            "sequences: 1\nqueries: {last: 1}\nengine: {scores: f64, epsilon: 0}\nbins_per_octave: 64\n"
            "sources: [{name: model, label: '0', layer: 0, head: each}, {name: model, label: '1', layer: 1, head: "
            "each}]\nmetrics: [distance_mass, {name: segment_mass, local: 16}]\n",

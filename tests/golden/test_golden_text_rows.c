@@ -61,7 +61,8 @@ Test(text_rows, published_recipe__rows_of_the_text__are_those_of_the_checkpoint)
              cases[i].method);
     cr_assert_eq(run_in(text, cases[i].model, "text").failed, 0, "%s", cases[i].model);
     run_in("checkpoint: {folder: MODEL, precision: f64}\ntask: {name: tokens, file: MODEL/tokens.npy}\nsequences: 1\n"
-           "lengths: [9, 16]\nmethods: [trained]\n" REST "sources: [{name: model, head: each, layer: [0, 1]}]\n",
+           "lengths: [9, 16]\ntargets: per_length\nbaselines: none\nmethods: [trained]\n" REST
+           "sources: [{name: model, head: each, layer: [0, 1]}]\n",
            cases[i].model, "task");
     rs_table *a = read_table("text", "summary.csv"), *b = read_table("task", "summary.csv");
     cr_assert_eq(a->rows, 2 * 2 * 4);
@@ -186,11 +187,11 @@ Test(text_rows, what_does_not_fit__is_named) {
 Test(text_rows, task_with_an_id_beyond_the_vocabulary__names_it) {
   static const char ids[] = "\1\0\2\0\x61\0\4\0\5\0";
   cr_assert_eq(rs_file_write("ids.bin", ids, sizeof ids - 1, NULL), RS_OK);
-  cr_expect_eq(
-      run_in("checkpoint: {folder: MODEL}\ntask: {name: tokens, file: ids.bin}\nlengths: [3]\nmetrics: [loss]\n",
-             "llama3", "out")
-          .failed,
-      1);
+  cr_expect_eq(run_in("checkpoint: {folder: MODEL}\ntask: {name: tokens, file: ids.bin}\nlengths: [3]\nbaselines: "
+                      "none\nmetrics: [loss]\n",
+                      "llama3", "out")
+                   .failed,
+               1);
   rs_table *t = read_table("out", "summary.csv");
   cr_expect_str_eq(field(t, 0, "message"), "ids.bin: token 2 (from 0) is 97, the model knows 97");
   rs_table_free(t);

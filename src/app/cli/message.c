@@ -159,6 +159,8 @@ static void note_targets(const cli_options *options, const rs_experiment *experi
   const rs_same_targets *same = &experiment->targets;
   bool chosen = experiment->targets_chosen && experiment->baselines_chosen;
   rs_text baselines = {0};
+  if (experiment->own_targets != NULL && experiment->task.task->crop != RS_CROP_NEVER)
+    cli_note(options, "each length scores targets of its own: %s", experiment->own_targets);
   if (same->longest == 0 || chosen) return;
   cli_put_baselines(experiment, &baselines);
   cli_note(options,
