@@ -195,7 +195,13 @@ static void read_as(task_desk *desk, bool copies, double guess, rs_result *resul
       losses[i] = targets[i] == NO ? NAN : copies && e->sought[t] != RS_NO_NEEDLE ? 0 : guess;
     }
   }
-  const rs_reading reading = {SEQUENCES, LENGTH, losses, targets, targets, parts, depths, {0}};
+  const rs_reading reading = {.sequences = SEQUENCES,
+                              .answers = LENGTH,
+                              .losses = losses,
+                              .said = targets,
+                              .targets = targets,
+                              .parts = parts,
+                              .depths = depths};
   *result = read_by(&reading, &desk->task);
 }
 
