@@ -76,10 +76,10 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    RS_COLUMN("block", "", "number of the block, from 0: the same targets for all methods and lengths", .integer = true,
-              .map = RS_MAP_CATEGORY),
+    RS_COLUMN("block", "", "number of the block, from 0: the same targets for all methods and lengths",
+              .integer = true),
     RS_COLUMN("loss_nats", "nats", "mean loss over the targets of the block", .better = RS_LOWER),
-    RS_COLUMN("loss_difference_nats", "nats", "the same less the baseline's", .better = RS_LOWER),
+    RS_COLUMN("loss_difference_nats", "nats", "loss of the block less the baseline's on it", .better = RS_LOWER),
 };
 
 static const rs_param specs[] = {
