@@ -160,6 +160,25 @@ Test(shapes, parts_that_contradict__say_why) {
   }
 }
 
+/* Every norm is looked at, wherever it stands. */
+Test(shapes, norms__without_an_epsilon__are_refused) {
+  for (size_t i = 0; i < 8; i++) {
+    small_model m;
+    rs_err err = {0};
+    small_model_fill(&m, RS_ENCODER_DECODER);
+    rs_norm *const norms[] = {&m.blocks[1].before_attention,    &m.blocks[1].after_attention,
+                              &m.blocks[1].before_cross,        &m.blocks[1].before_feed_forward,
+                              &m.blocks[1].after_feed_forward,  &m.blocks[1].attention.qk_norm,
+                              &m.encoder[1].after_feed_forward, &m.shape.decoder.final_norm};
+    *norms[i] = (rs_norm){.kind = RS_NORM_RMS, .epsilon = 0};
+    cr_assert_eq(rs_shape_check(&m.shape, &err), RS_OK, "norm %zu: %s", i, err.message);
+    norms[i]->epsilon = -1;
+    cr_expect_eq(rs_shape_check(&m.shape, &err), RS_INPUT, "norm %zu", i);
+    cr_expect_str_eq(err.message, "a norm's epsilon is -1: must be a number of 0 or more", "norm %zu", i);
+    small_model_clear(&m);
+  }
+}
+
 /* ---- what is trained --------------------------------------------------------------------------------------------- */
 
 static void sums_of_the_encoder(small_model *m) {
