@@ -140,6 +140,18 @@ Test(calibration, logit_scale__of_the_last_query__multiplies) {
   rs_curve_clear(&r.curve);
 }
 
+/* Keys that were cached at shorter lengths turn by no one distance: they are read one by one, to the same factor. */
+Test(calibration, logit_scale__of_keys_read_one_by_one__multiplies) {
+  static const char *const cached[] = {"logit_scale", "log_n", "cached_keys", "1", NULL};
+  rs_encoding *encoding = encode("rope", 2 * TRAINED, cached);
+  double scale = encoding->logit_scale[2 * TRAINED - 1];
+  cr_assert(!rs_encoding_of_distance(encoding));
+  rs_result r = table_measure("calibration", encoding, NULL, 0);
+  cr_assert_gt(scale, 1.05);
+  table_agrees(r.curve.cells[3] / r.curve.cells[2], scale, 1e-12, "log-n scaling");
+  rs_curve_clear(&r.curve);
+}
+
 /* 1000.6 is nearest to key 1001, which has the larger logit of its neighbours. */
 Test(calibration, peak_between_keys__rank__is_of_the_nearest) {
   static const char *const settings[] = {"wanted", "peak", "at", "1000.6", NULL};
