@@ -44,6 +44,21 @@ Test(compare_biases, slopes__are_compared_by_head_and_distance) {
   cr_expect(close_to(d.b, -0.25 * (double)d.distance, 1e-12, 0), "%g at %zu", d.b, d.distance);
 }
 
+/* A single head that differs is a difference. The slope of one head is 2^-8. */
+Test(compare_biases, slopes__of_one_head__are_compared) {
+  rs_model model = {
+      .heads = 1, .head_dim = 64, .rotary_dim = 64, .rope_theta = 1e4, .train_length = 2048, .max_length = LENGTH};
+  biased sides[2];
+  rs_bias_difference d;
+  rs_causes causes;
+  make("alibi", "", &model, LENGTH, &sides[0]);
+  make("alibi", "slope_factor=3", &model, LENGTH, &sides[1]);
+  cr_assert_eq(rs_biases_compare(&sides[0].side, &sides[1].side, 1e-6, &d, &causes, NULL), RS_OK);
+  cr_expect(d.differs && d.count == 1 && d.head == 0, "%zu heads", d.count);
+  cr_expect(close_to(d.largest, ldexp((double)d.distance, -7), 1e-12, 0), "%g at %zu", d.largest, d.distance);
+  for (size_t i = 0; i < 2; i++) rs_recipe_clear(&sides[i].recipe);
+}
+
 /* BLOOM adds slope n, MPT slope (n - (L - 1)): the same to a softmax. */
 Test(compare_biases, constants_of_rows__are_no_difference) {
   rs_causes causes;
