@@ -138,6 +138,33 @@ Test(api_statistics, the_last_queries, .init = fill) {
   ropescope_recipe_free(recipe);
 }
 
+/* One query, of which every second number is meant: there is no other row whose stride could tell. */
+Test(api_statistics, one_query__at_a_stride__is_the_same, .init = fill) {
+  static double apart[H][2 * D];
+  ropescope_recipe *recipe = make_recipe(NULL, config, "rope", 0);
+  ropescope_attention in = plain(recipe);
+  for (size_t h = 0; h < H; h++)
+    for (size_t d = 0; d < D; d++) {
+      apart[h][2 * d] = q[h][L - 1][d];
+      apart[h][2 * d + 1] = 7;
+    }
+  in.q = (ropescope_rows){apart, ROPESCOPE_F64, 2 * D, 2 * D, 2};
+  in.query_tokens = 1;
+  in.first_query = L - 1;
+  check(&in, L, NULL, 1e-10);
+  ropescope_recipe_free(recipe);
+}
+
+/* Sinks are as many as heads: what stands behind them is not read. */
+Test(api_statistics, learned_sinks__end_with_the_heads, .init = fill) {
+  static const double sinks[H + 1] = {0.5, -1, 3, 0, NAN};
+  ropescope_recipe *recipe = make_recipe(NULL, config, "rope", 0);
+  ropescope_attention in = plain(recipe);
+  in.learned_sinks = sinks;
+  check(&in, L, NULL, 1e-10);
+  ropescope_recipe_free(recipe);
+}
+
 /* A normal binary16, or 0. */
 static uint16_t half_bits(double x) {
   if (x == 0) return 0;
