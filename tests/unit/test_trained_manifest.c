@@ -16,6 +16,7 @@ TestSuite(trained_manifest, .init = enter_folder, .fini = leave_folder);
 Test(trained_manifest, says_what_was_trained_and_read) {
   static const char *const parts[] = {"\"trained here, 5 steps at 16 tokens\"",
                                       "\"parts\": [\"filler\", \"key\"",
+                                      "\"form\": \"decoder\",",
                                       "\"6 sequences a cell\"",
                                       "\"steps\": \"5\"",
                                       "\"width\": \"16\"",
