@@ -70,6 +70,14 @@ Test(plot_lines, style__markers__look_equally_large) {
   }
 }
 
+/* A square, two triangles, a diamond, a plus and a cross of twelve corners, and a star of five points. */
+Test(plot_lines, style__markers__have_the_corners_of_their_shapes) {
+  static const size_t corners[] = {0, 4, 3, 4, 3, 12, 12, 10};
+  rs_plot_xy at[RS_PLOT_CORNERS];
+  for (size_t marker = 0; marker < RS_COUNT(corners); marker++)
+    cr_expect_eq(rs_plot_marker_corners(marker, 1, at), corners[marker], "marker %zu", marker);
+}
+
 /* How far the corners reach in a direction. */
 static double extent(size_t marker, double x, double y) {
   rs_plot_xy at[RS_PLOT_CORNERS];
@@ -107,6 +115,19 @@ Test(plot_lines, lines__zero_on_a_log_axis__is_not_joined) {
   cr_assert_eq(line->count, 3u);
   cr_assert_eq(find_shape(&picture, RS_PLOT_MARKERS, rs_plot_style_of(0).colour, 0)->count, 4u);
   rs_plot_picture_clear(&picture);
+}
+
+/* A band is there where one of its points has a width, be it the first or the last. */
+Test(plot_lines, band__wide_at_one_point__is_drawn) {
+  for (size_t wide = 0; wide <= 3; wide++) {
+    rs_plot_point points[] = {point(1, 1), point(2, 2), point(3, 3)};
+    if (wide < 3) points[wide].low -= 0.5, points[wide].high += 0.5;
+    rs_plot_series series = {.label = "a", .style = rs_plot_style_of(0), .points = points, .count = 3};
+    rs_plot_picture picture = picture_of(&series, 1, false);
+    size_t areas = count_shapes(&picture, RS_PLOT_AREA, rs_plot_style_of(0).colour);
+    cr_expect_eq(areas, wide < 3 ? 1u : 0u, "point %zu: %zu bands", wide, areas);
+    rs_plot_picture_clear(&picture);
+  }
 }
 
 Test(plot_lines, lines__coinciding__take_turns_where_they_do) {
