@@ -208,6 +208,27 @@ Test(plot_heat, heat__any_size__has_every_cell_and_no_overlap) {
     }
 }
 
+/* Headings may be wider than their panels: the last one ends before the bar of colours. */
+Test(plot_heat, heat__headings_wider_than_panels__stay_left_of_the_bar) {
+  size_t none[6];
+  double bar = INFINITY, right = 0, last = 0;
+  for (size_t k = 0; k < 6; k++) none[k] = SIZE_MAX;
+  rs_plot_picture picture = heat_of(1, 1, 6, "a long name of a step in time", none);
+  for (size_t i = 0; i < picture.count; i++) {
+    const rs_plot_shape *shape = &picture.shapes[i];
+    double box[4];
+    if (shape->kind == RS_PLOT_CELLS && shape->tall == 1) bar = fmin(bar, picture.points[shape->begin].x);
+    if (shape->kind == RS_PLOT_CELLS && shape->tall != 1)
+      last = fmax(last, picture.points[shape->begin].x + shape->size);
+    if (shape->kind != RS_PLOT_TEXT || strcmp(shape->text, "a long name of a step in time 5") != 0) continue;
+    text_box(&picture, shape, box);
+    right = box[1];
+  }
+  cr_expect_gt(right, last + 20, "wider than its panel");
+  cr_expect_lt(right, bar, "it ends at %g, and the bar begins at %g", right, bar);
+  rs_plot_picture_clear(&picture);
+}
+
 /* The first cell is the darkest and at the upper left, the last the lightest and at the lower right; x to the right. */
 Test(plot_heat, heat__cells__lie_where_their_numbers_say) {
   size_t none[2] = {SIZE_MAX, SIZE_MAX};
@@ -276,6 +297,7 @@ Test(plot_heat, results__a_curve_over_two_indices__is_a_heat_map, .init = make_f
                                       ">b<",
                                       ">dh<",
                                       ">dw<",
+                                      ">\u22121<",
                                       "crispEdges",
                                       "</svg>\n"};
   for (size_t i = 0; i < RS_COUNT(parts); i++) cr_assert_not_null(strstr(svg, parts[i]), "no %s", parts[i]);
