@@ -166,6 +166,17 @@ Test(explore, angles_of_a_window__end_with_it) {
   rs_tree_free(full);
 }
 
+/* What is told of all pairs is the worst of them, which is not the last. */
+Test(explore, angles_past_training__are_told_by_the_worst) {
+  rs_tree *tree = answer_of(explorer, "model=gemma-3&layers=sliding_attention&method=rope&train_length=512&length=32k");
+  const rs_node *past = at(&tree->root, "ood_angles", "curve", "overshoot_rad");
+  double worst = 0, last = number_of(&past->items[past->count - 1]);
+  for (size_t j = 0; j < past->count; j++) worst = fmax(worst, number_of(&past->items[j]));
+  cr_expect(last > 0 && worst > 2 * last, "%g and %g", worst, last);
+  cr_expect_eq(number_of(at(&tree->root, "ood_angles", "scalars", "ood_overshoot_rad")), worst);
+  rs_tree_free(tree);
+}
+
 Test(explore, yarn_at_factor_16__known_numbers) {
   rs_tree *tree = answer_of(explorer, "method=yarn&factor=16&length=64k");
   cr_expect_float_eq(number_of(at(&tree->root, "frequencies", "scalars", "amplitude")), 0.1 * log(16) + 1, 1e-12);
