@@ -56,6 +56,23 @@ Test(plot_curves, symlog__ticks__stand_at_zero_the_bends_and_powers) {
   rs_text_clear(&name);
 }
 
+/* What is as far on both sides of zero has its ticks there alike; where the bends are near the ends there is one at
+ * half of them. */
+Test(plot_curves, symlog__of_both_sides__has_ticks_on_both) {
+  static const double bends[] = {1, 2, 5, 20, 0.05}, reach[] = {1.5, 40};
+  for (size_t i = 0; i < 2 * RS_COUNT(bends); i++) {
+    double bend = bends[i / 2], end = reach[i % 2] * bend;
+    rs_plot_axis axis = symlog(-end, end, bend);
+    double middle = rs_plot_axis_pixel(&axis, 0), half = 0;
+    for (size_t k = 0; k < axis.count; k++) {
+      const rs_plot_tick *low = &axis.ticks[k], *high = &axis.ticks[axis.count - 1 - k];
+      cr_expect_float_eq(low->pixel - middle, middle - high->pixel, 1e-9, "+-%g, bend %g: tick %zu", end, bend, k);
+      half += fabs(low->pixel - rs_plot_axis_pixel(&axis, bend / 2)) < 1e-9;
+    }
+    if (i % 2 == 0) cr_expect_eq(half, 1, "bend %g", bend);
+  }
+}
+
 /* A log axis is for any positive numbers, zeros beside them, and no negative ones. */
 Test(plot_curves, span__log__of_which_numbers) {
   static const struct {
