@@ -43,6 +43,9 @@ Test(compare, spectrum__every_method__is_the_encoding_s) {
         cr_assert(divergence.angle == 0 && divergence.mean_a == divergence.mean_b);
       }
     for (size_t j = 0; j < 6; j++) cr_assert_eq(spectrum.axis[j], encoding->own_places ? 0 : encoding->axis[j]);
+    for (size_t j = 0; j < 6 && encoding->own_places; j++) /* of columns and rows mixed */
+      cr_assert(close_to(spectrum.omega[j], encoding->omega[j], 1e-15, 0), "%s: pair %zu turns by %g", methods[i].name,
+                j, spectrum.omega[j]);
     rs_encoding_free(encoding);
     rs_spectrum_clear(&spectrum);
     rs_recipe_clear(&recipe);
