@@ -361,6 +361,7 @@ Test(profiles, wrong_lists__name_the_key) {
       {MODEL("kimi_linear", 3) ", \"linear_attn_config\": {\"full_attn_layers\": [1, 2], \"kda_layers\": [2, 3]}",
        "and kda_layers do not name each of the 3 layers once, neither counted from 1 nor from 0"},
       {"\"num_hidden_layers\": 65537", "65537 layers are too many"},
+      {MODEL("mistral", 2) ", \"sliding_window\": 0", "sliding_window = 0: must be from 1 to 16777216"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_profile profile;
