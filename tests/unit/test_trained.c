@@ -405,6 +405,15 @@ static shares run_keeping(const rs_experiment *experiment) {
   return seen;
 }
 
+/* Of two trainings that are all the work the first is half, whose steps have all been told when it ends. */
+Test(trained, trainings__are_told_step_by_step_and_not_again) {
+  rs_experiment *experiment = good(TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 50, length: 16}}\n"
+                                        "lengths: [16]\nseeds: 2\nmetrics: [loss]\n");
+  double first = run_keeping(experiment).first;
+  cr_expect(first > 0.45 && first < 0.55, "%g", first);
+  rs_experiment_free(experiment);
+}
+
 /* What is there already is no part of the progress, nor of the plan; to read a folder takes time, too. */
 Test(trained, trained_already__is_not_counted) {
   static const char rest[] = "lengths: [16, 64]\nseeds: 1\nmetrics: [loss]\n";
