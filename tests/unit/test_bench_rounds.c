@@ -8,8 +8,11 @@
 
 #include "app/app.h"
 
+enum { KINDS = 8, IDLE = 3, IOWAIT = 4 }; /* of ticks, as proc(5) has them */
+
 static int reads, busy_from, busy_to; /* of /proc/stat: how many there were, and between which others are at work */
 static unsigned long long ticks;
+static size_t kind; /* of work that others do: user, nice, system, idle, iowait, irq, softirq, steal */
 
 FILE *fopen(const char *path, const char *mode) {
   static char text[64];
@@ -20,8 +23,10 @@ FILE *fopen(const char *path, const char *mode) {
   }
   if (reads >= busy_from && reads < busy_to) ticks += 1000000;
   reads++;
-  snprintf(text, sizeof text, "cpu %llu 0 0 0 0 0 0 0\n", ticks);
-  return fmemopen(text, strlen(text), "r");
+  int length = snprintf(text, sizeof text, "cpu");
+  for (size_t i = 0; i < KINDS; i++)
+    length += snprintf(text + length, sizeof text - (size_t)length, " %llu", i == kind ? ticks : 0);
+  return fmemopen(text, (size_t)length, "r");
 }
 
 /* A round has a job's sample and the next of its ceiling, of two reads each. What is read before those that count: a
@@ -49,6 +54,21 @@ Test(bench_rounds, contended_rounds__are_run_again_as_often_as_was_asked) {
     cr_expect(row->rounds == cases[i].rounds && row->contended == cases[i].contended, "case %zu: %zu of %zu", i,
               row->contended, row->rounds);
     cr_expect_eq(rs_bench_row_doubtful(row), cases[i].contended == cases[i].rounds, "case %zu", i);
+    free(row);
+  }
+}
+
+/* Whatever others do a CPU for is work, and what it waits is none. */
+Test(bench_rounds, work_of_every_kind__counts) {
+  static const char *const name = "decay";
+  const rs_bench_options options = {.names = &name, .name_count = 1, .rounds = 1, .quick = true};
+  for (kind = 0; kind < KINDS; kind++) {
+    rs_bench_row *row;
+    size_t count;
+    reads = 0, busy_from = 0, busy_to = 1000;
+    cr_assert_eq(rs_bench_run(&options, &row, &count, NULL), RS_OK);
+    bool waits = kind == IDLE || kind == IOWAIT;
+    cr_expect_eq(row->contended, waits ? 0 : row->rounds, "kind %zu: %zu of %zu", kind, row->contended, row->rounds);
     free(row);
   }
 }
