@@ -133,6 +133,16 @@ Test(plot_views, forms__have_their_names, .init = make_folder, .fini = remove_fo
                                               "\"value\",\"map\":\"strip\"}") "]}",
               "a.csv", HEADER ",pair,u\n0,m,rope,64,1,,,8,0,1\n0,m,rope,64,1,,,8,1,2\n", "strips",
               "\"values\": [0, 1]");
+  expect_form("{\"files\":[" FILE_OF("a.csv", PANEL ",{\"name\":\"x\",\"role\":\"index\",\"map\":\"x\"},{\"name\":"
+                                                    "\"y\",\"role\":\"index\",\"map\":\"y\"}" VALUE("u")) "]}",
+              "a.csv",
+              HEADER ",at,x,y,u\n0,m,rope,64,1,,,8,3,0,5,1\n0,m,rope,64,1,,,8,3,1,5,2\n0,m,rope,64,1,,,8,9,0,7,2\n"
+                     "0,m,rope,64,1,,,8,9,1,7,2\n",
+              "heat", "\"panel\": {\n    \"name\": \"at\",\n    \"values\": [3, 9]\n  }");
+}
+
+/* What has no value at all is named. */
+Test(plot_views, methods_without_values__are_named, .init = make_folder, .fini = remove_folder) {
   expect_form("{\"files\":[" FILE_OF("a.csv", ",{\"name\":\"x\",\"role\":\"index\",\"map\":\"x\"},{\"name\":\"y\","
                                               "\"role\":\"index\",\"map\":\"y\"}" VALUE("u")) "]}",
               "a.csv",
