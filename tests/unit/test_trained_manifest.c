@@ -37,6 +37,21 @@ Test(trained_manifest, says_what_was_trained_and_read) {
   free(manifest);
 }
 
+/* The processor is one that Linux names, without what stands before its name. */
+Test(trained_manifest, says_the_processor_as_linux_has_it) {
+  char line[4096], name[128] = "unknown", words[160];
+  size_t length;
+  FILE *info = fopen("/proc/cpuinfo", "r");
+  while (info != NULL && fgets(line, sizeof line, info) != NULL)
+    if (sscanf(line, "model name : %127[^\n]", name) == 1) break;
+  if (info != NULL) fclose(info);
+  run(PLAIN "lengths: [16]\nseeds: 1\nmetrics: [loss]\n", "o");
+  char *manifest = read_path("o", "manifest.json", &length);
+  snprintf(words, sizeof words, "\"cpu\": \"%s\",", name);
+  cr_expect_not_null(strstr(manifest, words), "%s", words);
+  free(manifest);
+}
+
 /* 60 bytes held out are five windows of ten, and the byte behind them. */
 Test(trained_manifest, says_where_a_text_has_fewer_windows) {
   static const struct {
