@@ -179,6 +179,22 @@ Test(config, models__every_form) {
   expect_written(cases, RS_COUNT(cases));
 }
 
+/* A video whose text tells the time is what the list of its texts and images would be. */
+Test(config, frames_behind_their_times__are_texts_and_images) {
+  rs_experiment *video = good(LLAMA "tokens: [{video: [2, 3, 4], timestamp_tokens: 6}]\n");
+  rs_experiment *list = good(LLAMA "tokens: [{text: 6}, {image: [3, 4]}, {text: 6}, {image: [3, 4]}]\n");
+  cr_assert(video->tokens.count == 4 && list->tokens.count == 4);
+  for (size_t i = 0; i < 4; i++) {
+    const rs_token_run *a = &video->tokens.runs[i], *b = &list->tokens.runs[i];
+    cr_expect(a->modality == b->modality && a->tokens == b->tokens && a->frames == b->frames && a->rows == b->rows &&
+                  a->columns == b->columns,
+              "run %zu", i);
+    cr_expect(a->seconds_per_frame == b->seconds_per_frame && a->ids_per_second == b->ids_per_second, "run %zu", i);
+  }
+  rs_experiment_free(video);
+  rs_experiment_free(list);
+}
+
 /* A path of a config is read from the config's own folder. */
 Test(config, hf_path__beside_the_config) {
   rs_text name = {0};
