@@ -270,10 +270,12 @@ static size_t put_record(const rs_experiment *experiment, const char *from, cons
 
 static rs_status merge(const rs_experiment *experiment, const char *out, rs_err *err) {
   static const char *const folders[] = {"a", "b"};
-  rs_run_summary summary;
+  rs_run_summary summary = {0};
   const rs_run_options options = {.directory = out, .resume = true};
   *err = (rs_err){0};
-  return rs_merge(experiment, folders, RS_COUNT(folders), &options, &summary, err);
+  rs_status status = rs_merge(experiment, folders, RS_COUNT(folders), &options, &summary, err);
+  if (status == RS_OK) cr_expect(summary.done > 0 && summary.cells == summary.done, "%zu cells", summary.cells);
+  return status;
 }
 
 Test(sweep_shards, merge__cells_in_two_journals_agree_or_are_named) {
