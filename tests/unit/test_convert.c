@@ -110,6 +110,8 @@ Test(convert, layers__are_told_apart) {
   static const char bare[] = "\"num_hidden_layers\": 4, \"layer_types\": [\"sliding_attention\", \"full_attention\", "
                              "\"sliding_attention\", \"full_attention\"], \"sliding_window\": 64, \"rope_parameters\": "
                              "{\"full_attention\": null, \"sliding_attention\": {\"rope_type\": \"default\"}}";
+  static const char bases[] = "\"model_type\": \"granite_swa\", \"num_hidden_layers\": 4, \"sliding_window\": 64, "
+                              "\"layer_rope_theta\": [0, 100, 500, 100]";
   const convert_case of4[] = {
       {local,
        MAXIMUM BASE ", \"rope_local_base_freq\": 500, \"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2.5}}"},
@@ -120,7 +122,9 @@ Test(convert, layers__are_told_apart) {
        "\"rope_parameters\": {\"sliding_attention\": {\"rope_type\": \"default\", \"rope_theta\": 500}, "
        "\"full_attention\": {\"rope_type\": \"linear\", " BASE ", \"factor\": 2.5}}}"},
       {bare, MAXIMUM "\"rope_parameters\": {\"sliding_attention\": {\"rope_type\": \"default\", " BASE
-                     "}, \"full_attention\": null}}"}};
+                     "}, \"full_attention\": null}}"},
+      {bases,
+       PARAMETERS "\"default\", \"rope_theta\": 100}} # layer_rope_theta of the file, the base of each layer, "}};
   const convert_case options[] = {
       {local, "--rope-scaling linear --rope-freq-base 10000 --rope-scale 2.5 -c 10240 # This is of full_attention "
               "(layers 1, 3), not sliding_attention (0, 2): "}};
