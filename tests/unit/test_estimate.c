@@ -79,6 +79,59 @@ Test(estimate, projections__are_made_once) {
                (const double[]){brief + made, brief, brief, brief}, 4);
 }
 
+/* Heads that are made up beside a checkpoint's readings cost their rows, and no pass of the model. */
+Test(estimate, made_heads__of_a_checkpoint__are_rows_alone) {
+#define MADE_HEADS(rest)                                                                                               \
+  "task: copy\nlengths: [64]\nseeds: 1\ncheckpoint: {method: rope, width: 16, blocks: 1, heads: 2, train: {steps: "    \
+  "1, length: 64}}\n" rest
+  static const char *const yaml[] = {MADE_HEADS("metrics: [loss]\n"),
+                                     MADE_HEADS("metrics: [loss, entropy]\nsources: [gaussian]\nqueries: {last: 8}\n")};
+  double own[2];
+  for (size_t i = 0; i < 2; i++) {
+    rs_experiment *experiment = experiment_of(yaml[i]);
+    rs_cell *cells;
+    rs_costs costs;
+    size_t count;
+    cr_assert_eq(rs_experiment_cells(experiment, &cells, &count, NULL), RS_OK);
+    cr_assert_eq(count, 1u);
+    cr_assert_eq(rs_costs_make(experiment, cells, count, NULL, &costs, NULL), RS_OK);
+    own[i] = costs.items[0].own;
+    rs_costs_clear(&costs);
+    free(cells);
+    rs_experiment_free(experiment);
+  }
+  cr_expect_eq(own[1] - own[0], 2.0 * 8 * 2 * 64 * 8, "%g", own[1] - own[0]); /* dims, heads, keys, queries */
+}
+
+/* The bytes that are alive while such a checkpoint is trained. */
+static double training_bytes(size_t heads, size_t sequences) {
+  char yaml[400];
+  rs_cell *cells;
+  rs_costs costs;
+  size_t count;
+  snprintf(yaml, sizeof yaml,
+           "task: copy\nlengths: [64]\nseeds: 1\nmetrics: [loss]\ncheckpoint: {method: nope, width: 16, blocks: 1, "
+           "heads: %zu, train: {steps: 1, length: 64, sequences: %zu}}\n",
+           heads, sequences);
+  rs_experiment *experiment = experiment_of(yaml);
+  cr_assert_eq(rs_experiment_cells(experiment, &cells, &count, NULL), RS_OK);
+  cr_assert_eq(rs_costs_make(experiment, cells, count, NULL, &costs, NULL), RS_OK);
+  double bytes = costs.models[0].bytes;
+  rs_costs_clear(&costs);
+  free(cells);
+  rs_experiment_free(experiment);
+  return bytes;
+}
+
+/* Each sequence holds tokens, targets, parts and depths, of four bytes at most. A pass keeps a number of each head and
+ * token, three times in all with what goes back; and keys and values of one head, and their gradients, five arrays. */
+Test(estimate, memory__of_a_training__is_of_its_sequences_and_heads) {
+  enum { LENGTH = 64 };
+  double threads = (double)rs_engine_threads();
+  cr_expect_eq(training_bytes(2, 24) - training_bytes(2, 8), 16.0 * LENGTH * 4 * 4);
+  cr_expect_eq(training_bytes(4, 8) - training_bytes(2, 8), threads * 4 * LENGTH * (3 * (4 - 2) + 5 * (4 - 8)));
+}
+
 /* ---- rates ------------------------------------------------------------------------------------------------------- */
 
 static void write_rate(const char *folder, const char *words) {
