@@ -284,6 +284,17 @@ Test(base, suggest__slips_of_the_pen__find_the_nearest) {
   cr_assert_str_eq(rs_suggest("aaab", odd, 2), "aaaa", "candidates beyond every name are passed over");
 }
 
+/* A word begins with its first letter: with the one before it that would be a swap, and near. Words before it leave
+ * small numbers where it would then look for the row before the first. */
+Test(base, suggest__what_stands_before_a_word__is_no_part_of_it) {
+  static const char *const name = "bcdefgxyhijklmnop";
+  static const char text[] = "yxhijklmnop";
+  const char *const words[] = {text + 1, "bcdef", text + 1, "bcdefgxy", text + 1};
+  size_t found = 0;
+  for (size_t i = 0; i < RS_COUNT(words); i++) found += rs_suggest(words[i], &name, 1) != NULL;
+  cr_expect_eq(found, 0u, "seven letters and more are missing");
+}
+
 Test(base, suggest__names_of_earlier_releases__mean_those_of_now) {
   rs_nearest nearest = {.word = "misspelt-layer-typ"};
   rs_nearest_add(&nearest, "unknown-layer-type");
