@@ -3,6 +3,7 @@
 #include "../fixtures/gguf_models.h"
 #include "../fixtures/models.h"
 #include "../fixtures/program.h"
+#include "../say.h"
 
 TestSuite(gguf_command, .init = enter_folder, .fini = leave_folder);
 
@@ -41,6 +42,20 @@ Test(gguf_command, every_command__says_what_it_says_of_the_twin) {
   expect_same("llama_yarn", WORDS("convert", "FILE", "--to", "vllm"));
   expect_same("llama3", WORDS("solve", "factor", "--length", "2k", "--hf", "FILE", "--method", "yarn"));
   expect_same("gemma3", WORDS("show", "layers", "--hf", "FILE"));
+  expect_same("llama3", WORDS("solve", "setting", "--length", "2k", "--hf", "FILE"));
+}
+
+Test(gguf_command, standard_input__is_none) {
+  static const char *const commands[] = {"check -", "explain -", "solve setting --length 2k --hf -"};
+  for (size_t i = 0; i < RS_COUNT(commands); i++) {
+    char line[8192];
+    int status;
+    snprintf(line, sizeof line, "%s < '%s'", commands[i], model_path("llama3/model.gguf"));
+    char *said = say_line("\"$ROPESCOPE\"", line, &status);
+    cr_expect_eq(status, 2);
+    cr_expect_not_null(strstr(said, "standard input: is a GGUF file, which is read by its name"), "%s", said);
+    free(said);
+  }
 }
 
 Test(gguf_command, check__reads_the_metadata) {

@@ -347,6 +347,19 @@ static char *name_of(const char *word, rs_err *err) {
                                                          : rs_strdup(word, err);
 }
 
+/* Standard input, of which a GGUF file, mostly larger than what is read of it, is told apart. */
+static rs_status read_input(char **data, size_t *length, rs_err *err) {
+  static const char mark[] = "GGUF";
+  rs_err why = {0};
+  rs_status status = rs_file_read("/dev/stdin", RS_LARGEST_FILE, data, length, &why);
+  if (status == RS_MEMORY) return rs_fail(err, status, "%s", why.message);
+  if (status != RS_OK) return rs_fail(err, status, "%s (a GGUF file is read by its name, in place of -)", why.message);
+  if (*length < strlen(mark) || memcmp(*data, mark, strlen(mark)) != 0) return RS_OK;
+  free(*data);
+  *data = NULL;
+  return rs_fail(err, RS_INPUT, "standard input: is a GGUF file, which is read by its name, in place of -");
+}
+
 int cli_read_hf(cli_options *options) {
   const char *word = options->hf;
   size_t length;
@@ -355,7 +368,7 @@ int cli_read_hf(cli_options *options) {
   options->hf = options->hf_file = name_of(word, &err);
   rs_status status = options->hf != NULL ? RS_OK : RS_MEMORY;
   if (status == RS_OK && strcmp(word, "-") == 0) { /* read once and kept: compare reads the model for each recipe */
-    status = rs_file_read("/dev/stdin", RS_LARGEST_FILE, &options->hf_text, &length, &err);
+    status = read_input(&options->hf_text, &length, &err);
     if (status == RS_OK && strlen(options->hf_text) != length)
       status = rs_fail(&err, RS_INPUT, "%s: holds a NUL byte, so it is no JSON", options->hf);
   }
@@ -365,8 +378,7 @@ int cli_read_hf(cli_options *options) {
 rs_status cli_read_config(const char *word, char **name, char **data, size_t *length, rs_err *err) {
   *name = name_of(word, err);
   if (*name == NULL) return RS_MEMORY;
-  return strcmp(word, "-") == 0 ? rs_file_read("/dev/stdin", RS_LARGEST_FILE, data, length, err)
-                                : rs_hf_config_load(*name, data, length, err);
+  return strcmp(word, "-") == 0 ? read_input(data, length, err) : rs_hf_config_load(*name, data, length, err);
 }
 
 void cli_options_clear(cli_options *options) {

@@ -74,7 +74,7 @@ static rs_status read_convertible(const cli_options *options, rs_convertible *mo
     return rs_convertible_read(options->hf_text, strlen(options->hf_text), options->hf, model, err);
   RS_FREED char *data = NULL;
   size_t length = 0;
-  RS_TRY(rs_file_read(options->hf, RS_LARGEST_FILE, &data, &length, err));
+  RS_TRY(rs_hf_config_load(options->hf, &data, &length, err));
   return rs_convertible_read(data, length, options->hf, model, err);
 }
 
