@@ -64,7 +64,7 @@ static void write_head_dim(rs_gguf_reader *r, size_t width, size_t heads) {
   if (!said && width % heads != 0 && r->problems.count == 0)
     rs_problem(&r->problems, r->metadata, "embedding_length = %zu is no multiple of the %zu heads, and there is no %s",
                width, heads, "attention.key_length");
-  if (said) rs_json_number(r->json, "head_dim", (double)r->head_dim);
+  rs_json_number(r->json, "head_dim", (double)r->head_dim);
 }
 
 static void write_vocabulary(rs_gguf_reader *r) {
@@ -92,18 +92,23 @@ static void write_norms(rs_gguf_reader *r) {
     rs_json_number(r->json, rms ? "rms_norm_eps" : "layer_norm_epsilon", rs_read_real(&r->problems, node, 0, 1, 0));
 }
 
-static void write_cap(rs_gguf_reader *r, const char *name, const char *key, double usual) {
-  double cap = rs_gguf_real(r, name, 0, 1e6, usual);
+static void write_cap(rs_gguf_reader *r, const char *key, double usual) {
+  double cap = rs_gguf_real(r, key, 0, 1e6, usual);
+  if (rs_gguf_key(r, key) == NULL && usual > 0)
+    rs_gguf_note(r, "%s.%s is missing: llama.cpp takes %g", r->row->architecture, key, usual);
   if (cap > 0)
     rs_json_number(r->json, key, cap);
   else
     rs_json_string(r->json, key, NULL);
 }
 
+static bool is_flag(const rs_node *node, const char *word, const char *digit) {
+  return !node->quoted && (strcmp(rs_hf_word(node), word) == 0 || strcmp(rs_hf_word(node), digit) == 0);
+}
+
 static bool is_windowed(const rs_node *pattern, size_t every, size_t layer) {
   if (pattern == NULL || pattern->kind != RS_SEQUENCE) return every == 0 || layer % every + 1 < every;
-  const char *word = rs_hf_word(&pattern->items[layer]);
-  return strcmp(word, "true") == 0 || strcmp(word, "1") == 0;
+  return is_flag(&pattern->items[layer], "true", "1");
 }
 
 /* Windows by a pattern, or by a list of flags. */
@@ -115,17 +120,25 @@ static void write_windows(rs_gguf_reader *r, size_t layers) {
     rs_gguf_note(r, "%s.attention.sliding_window is missing: llama.cpp takes %zu", r->row->architecture, window);
   if (pattern != NULL && pattern->kind != RS_SEQUENCE)
     every = rs_read_count(&r->problems, pattern, 0, RS_GGUF_MOST, every);
-  if (pattern != NULL && pattern->kind == RS_SEQUENCE && pattern->count != layers) {
+  bool list = pattern != NULL && pattern->kind == RS_SEQUENCE;
+  if (list && pattern->count != layers) {
     rs_problem(&r->problems, pattern, "must have an entry for each of the %zu layers", layers);
     return;
   }
+  for (size_t i = 0; list && i < layers; i++)
+    if (!is_flag(&pattern->items[i], "true", "1") && !is_flag(&pattern->items[i], "false", "0")) {
+      rs_problem(&r->problems, pattern, "entry %zu is %.40s: must be true or false", i, rs_hf_word(&pattern->items[i]));
+      return;
+    }
   if (window > 0)
     rs_json_number(r->json, "sliding_window", (double)window);
   else
     rs_json_string(r->json, "sliding_window", NULL);
   rs_json_list(r->json, "layer_types");
-  for (size_t i = 0; i < layers; i++)
-    rs_json_string(r->json, NULL, window > 0 && is_windowed(pattern, every, i) ? RS_HF_LOCAL : RS_HF_GLOBAL);
+  for (size_t i = 0; i < layers; i++) {
+    bool windowed = window > 0 && is_windowed(pattern, every, i);
+    rs_json_string(r->json, NULL, windowed ? RS_HF_LOCAL : RS_HF_GLOBAL);
+  }
   rs_json_end(r->json);
 }
 
@@ -133,8 +146,8 @@ static void write_windows(rs_gguf_reader *r, size_t layers) {
 static void write_gemma(rs_gguf_reader *r, size_t layers, size_t width, size_t heads) {
   bool third = strcmp(r->row->architecture, "gemma3") == 0, squared = layers == r->row->squared_layers;
   rs_json_number(r->json, "query_pre_attn_scalar", (double)(squared ? width / heads : r->head_dim));
-  if (!third) write_cap(r, "attn_logit_softcapping", "attn_logit_softcapping", 50);
-  write_cap(r, "final_logit_softcapping", "final_logit_softcapping", third ? 0 : 30);
+  if (!third) write_cap(r, "attn_logit_softcapping", 50);
+  write_cap(r, "final_logit_softcapping", third ? 0 : 30);
   write_windows(r, layers);
 }
 
@@ -226,6 +239,8 @@ static rs_status write_keys(rs_gguf_reader *r, rs_err *err) {
   bool falcon = strcmp(r->row->architecture, "falcon") == 0, mpt = strcmp(r->row->architecture, "mpt") == 0;
   if (keys != NULL && !falcon) write_by_layer(r, keys, "num_key_value_heads", layers);
   if (keys == NULL && !falcon) rs_json_number(r->json, "num_key_value_heads", (double)heads);
+  if (keys == NULL && (r->row->traits & RS_GGUF_UNTURNED) == 0)
+    rs_gguf_note(r, "%s.attention.head_count_kv is missing: llama.cpp takes head_count", r->row->architecture);
   if (falcon) write_falcon(r, heads, rs_gguf_count(r, "attention.head_count_kv", 1, heads));
   if (mpt) write_mpt(r);
   write_norms(r);

@@ -20,11 +20,19 @@ static const char *const gemma3[] = {"general.architecture=s:gemma3",
                                      "gemma3.block_count=u:3",
                                      "gemma3.feed_forward_length=u:24",
                                      "gemma3.attention.head_count=u:2",
+                                     "gemma3.attention.head_count_kv=u:1",
                                      "gemma3.attention.key_length=u:8",
                                      "gemma3.attention.layer_norm_rms_epsilon=f:1e-6",
                                      "gemma3.rope.freq_base=f:1000000",
                                      "gemma3.attention.sliding_window=u:32",
                                      NULL};
+/* Keys of a small file of any architecture. */
+#define MODEL(name)                                                                                                    \
+  "general.architecture=s:" name, name ".context_length=u:256", name ".embedding_length=u:16",                         \
+      name ".block_count=u:2", name ".feed_forward_length=u:24", name ".attention.head_count=u:2",                     \
+      name ".attention.head_count_kv=u:1", name ".attention.layer_norm_rms_epsilon=f:1e-5",                            \
+      name ".attention.layer_norm_epsilon=f:1e-5", name ".rope.freq_base=f:10000"
+
 static const g_part embeddings[] = {{.name = "token_embd.weight", .extents = {16, 10}}, {0}};
 
 /* The config of a file, or its failure. free() it. */
@@ -53,7 +61,7 @@ Test(gguf_config, a_whole_file__is_a_config) {
   char *text = config_of(llama, NULL, NULL, &err);
   cr_assert_not_null(text, "%s", err.message);
   cr_expect_str_eq(text, "{\n  \"model_type\": \"llama\",\n  \"num_hidden_layers\": 2,\n  \"hidden_size\": 16,\n"
-                         "  \"num_attention_heads\": 2,\n  \"max_position_embeddings\": 256,\n"
+                         "  \"num_attention_heads\": 2,\n  \"max_position_embeddings\": 256,\n  \"head_dim\": 8,\n"
                          "  \"intermediate_size\": 24,\n  \"vocab_size\": 10,\n  \"num_key_value_heads\": 1,\n"
                          "  \"rms_norm_eps\": 1e-05,\n  \"tie_word_embeddings\": true,\n"
                          "  \"attention_bias\": false,\n  \"mlp_bias\": false,\n  \"rope_theta\": 50000,\n"
@@ -219,6 +227,58 @@ Test(gguf_config, what_is_wrong__is_named) {
     cr_expect_eq(err.status, cases[i].status);
     cr_expect_str_eq(err.message, cases[i].message, "got:  %s\nwant: %s", err.message, cases[i].message);
   }
+}
+
+/* Of classes that have a width of heads of their own, too. */
+Test(gguf_config, dims_of_heads_that_are_not_said__are_the_widths_share) {
+  const char *const *const files[] = {KEYS(MODEL("qwen3")), KEYS(MODEL("gemma2")), KEYS(MODEL("gemma3"))};
+  enter_scratch();
+  for (size_t i = 0; i < RS_COUNT(files); i++) {
+    rs_profile profile;
+    rs_err err = {0};
+    g_model("m.gguf", files[i], NULL, embeddings);
+    cr_assert_eq(rs_profile_load("m.gguf", &profile, &err), RS_OK, "%s", err.message);
+    cr_expect_eq(profile.kinds[0].model.head_dim, 8, "%s: %zu", files[i][0], profile.kinds[0].model.head_dim);
+    rs_profile_clear(&profile);
+  }
+}
+
+static void expect_notes(const char *const *first, const char *const *further, const char *notes) {
+  char line[512];
+  snprintf(line, sizeof line, "\"notes\": \"%s\"", notes);
+  expect_lines(first, further, NULL, KEYS(line));
+}
+
+static void expect_failure(const char *const *first, const char *const *further, const g_part *parts,
+                           const char *message) {
+  rs_err err = {0};
+  cr_expect_null(config_of(first, further, parts, &err), "not \"%s\"", message);
+  cr_expect_str_eq(err.message, message, "got:  %s\nwant: %s", err.message, message);
+}
+
+Test(gguf_config, sizes_that_are_guessed__are_noted) {
+  const char *const *gemma2 = KEYS(MODEL("gemma2"), "gemma2.attention.sliding_window=u:32");
+  enter_scratch();
+  expect_notes(llama, KEYS("llama.attention.head_count_kv="),
+               "llama.attention.head_count_kv is missing: llama.cpp takes head_count");
+  expect_notes(KEYS(MODEL("mpt"), "mpt.attention.max_alibi_bias=f:8"),
+               KEYS("mpt.attention.head_count_kv=", "mpt.rope.freq_base=", "mpt.attention.layer_norm_rms_epsilon="),
+               "");
+  expect_notes(gemma2, KEYS("gemma2.attention.layer_norm_epsilon="),
+               "gemma2.attn_logit_softcapping is missing: llama.cpp takes 50; gemma2.final_logit_softcapping is "
+               "missing: llama.cpp takes 30");
+  expect_notes(gemma2,
+               KEYS("gemma2.attention.layer_norm_epsilon=", "gemma2.attn_logit_softcapping=f:0",
+                    "gemma2.final_logit_softcapping=f:30"),
+               "");
+}
+
+Test(gguf_config, layers_with_a_window__are_flags) {
+  enter_scratch();
+  expect_failure(gemma3, KEYS("gemma3.attention.sliding_window_pattern=U:0,1,2"), NULL,
+                 "m.gguf: gemma3.attention.sliding_window_pattern = [...]: entry 2 is 2: must be true or false");
+  expect_lines(gemma3, KEYS("gemma3.attention.sliding_window_pattern=U:0,1,0"), NULL,
+               KEYS("[\"full_attention\", \"sliding_attention\", \"full_attention\"]"));
 }
 
 /* ---- factors of frequencies -------------------------------------------------------------------------------------- */
