@@ -138,6 +138,7 @@ static void write_windows(rs_gguf_reader *r, size_t layers) {
   for (size_t i = 0; i < layers; i++) {
     bool windowed = window > 0 && is_windowed(pattern, every, i);
     rs_json_string(r->json, NULL, windowed ? RS_HF_LOCAL : RS_HF_GLOBAL);
+    r->windowed |= windowed;
   }
   rs_json_end(r->json);
 }
@@ -252,7 +253,7 @@ static rs_status write_keys(rs_gguf_reader *r, rs_err *err) {
   if ((r->row->traits & RS_GGUF_WINDOWS) != 0) write_gemma(r, layers, width, heads);
   if (strcmp(r->row->architecture, "phi3") == 0) write_phi(r);
   refuse_others(r);
-  return (r->row->traits & RS_GGUF_UNTURNED) != 0 ? RS_OK : rs_gguf_write_rope(r, err);
+  return rs_gguf_write_rope(r, err);
 }
 
 /* One key a line, and what was guessed. */

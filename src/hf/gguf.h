@@ -40,6 +40,7 @@ typedef struct rs_gguf_reader {
   rs_text notes; /* what was guessed, ignored or recovered, "; " between two */
   rs_json *json;
   size_t head_dim, turned, context;
+  bool windowed; /* some layers have a window */
 } rs_gguf_reader;
 
 /* A key by its whole name, and the key behind "ARCHITECTURE.": NULL where there is none; it counts as read. */
@@ -56,7 +57,8 @@ void rs_gguf_note(rs_gguf_reader *r, const char *format, ...) RS_PRINTF(2, 3);
 /* A tensor of the file, or NULL. */
 const rs_stored_tensor *rs_gguf_tensor(const rs_gguf_reader *r, const char *name);
 
-/* Writes the base, the part of a head that turns, and the rope dictionary. */
+/* Writes the base, the part of a head that turns, and the rope dictionary; tensors of positions that llama.cpp does not
+ * read are problems, of every architecture. */
 rs_status rs_gguf_write_rope(rs_gguf_reader *r, rs_err *err);
 
 /* The llama3 recipe by whose factors pairs are divided (count,): what divides the frequencies of a base. */

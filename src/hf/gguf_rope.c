@@ -15,19 +15,22 @@ typedef struct scaling {
   double factor, attention;           /* rope.scaling.attn_factor */
   size_t original;                    /* 0: not said */
   double *factors, *shorter, *longer; /* (pairs,) rope_freqs.weight, rope_factors_*; NULL: there are none. Owned */
+  const rs_node *sections;            /* rope.dimension_sections */
 } scaling;
 
 /* ---- base and dims ----------------------------------------------------------------------------------------------- */
 
 static double write_base(rs_gguf_reader *r) {
   const char *name = r->row->architecture;
-  bool local = strcmp(name, "gemma3") == 0;
+  bool local = strcmp(name, "gemma3") == 0 && r->windowed;
   double base = rs_gguf_real(r, "rope.freq_base", 1.000001, 1e300, 10000);
   if (rs_gguf_key(r, "rope.freq_base") == NULL)
     rs_gguf_note(r, "%s.rope.freq_base is missing: llama.cpp takes 10000", name);
   rs_json_number(r->json, "rope_theta", base);
-  if (local)
-    rs_json_number(r->json, "rope_local_base_freq", rs_gguf_real(r, "rope.freq_base_swa", 1.000001, 1e300, 10000));
+  if (!local) return base;
+  if (rs_gguf_key(r, "rope.freq_base_swa") == NULL)
+    rs_gguf_note(r, "%s.rope.freq_base_swa is missing: llama.cpp takes 10000", name);
+  rs_json_number(r->json, "rope_local_base_freq", rs_gguf_real(r, "rope.freq_base_swa", 1.000001, 1e300, 10000));
   return base;
 }
 
@@ -46,25 +49,22 @@ static void write_turned(rs_gguf_reader *r) {
   rs_json_number(r->json, "partial_rotary_factor", fraction);
 }
 
-/* [time, row, column, 0]. */
-static void write_sections(rs_gguf_reader *r) {
+/* [time, row, column, 0], or NULL with a problem. */
+static const rs_node *read_sections(rs_gguf_reader *r) {
   const rs_node *node = rs_gguf_key(r, "rope.dimension_sections");
-  if (node == NULL) {
+  bool list = node != NULL && node->kind == RS_SEQUENCE && node->count == RS_AXES + 1;
+  if (node == NULL)
     rs_problem(&r->problems, r->metadata, "%s.rope.dimension_sections is missing: a %s file needs it",
                r->row->architecture, r->row->architecture);
-    return;
-  }
-  bool list = node->kind == RS_SEQUENCE && node->count >= RS_AXES && node->count <= RS_AXES + 1;
-  if (!list || (node->count > RS_AXES && strcmp(rs_hf_word(&node->items[RS_AXES]), "0") != 0)) {
-    rs_problem(&r->problems, node, "must be pairs of time, row and column, and 0");
-    return;
-  }
-  rs_json_object(r->json, "rope_scaling");
-  rs_json_string(r->json, "rope_type", "default");
+  else if (!list || strcmp(rs_hf_word(&node->items[RS_AXES]), "0") != 0)
+    rs_problem(&r->problems, node, "must be 4 entries: pairs of time, row and column, and 0");
+  return list ? node : NULL;
+}
+
+static void write_sections(rs_gguf_reader *r, const rs_node *sections) {
   rs_json_list(r->json, "mrope_section");
   for (size_t a = 0; a < RS_AXES; a++)
-    rs_json_number(r->json, NULL, (double)rs_read_count(&r->problems, &node->items[a], 0, 32768, 0));
-  rs_json_end(r->json);
+    rs_json_number(r->json, NULL, (double)rs_read_count(&r->problems, &sections->items[a], 0, 32768, 0));
   rs_json_end(r->json);
 }
 
@@ -86,6 +86,28 @@ static rs_status read_factors(rs_gguf_reader *r, const char *name, double **fact
       status = rs_fail(err, RS_INPUT, "%s: tensor \"%s\": factor %zu is %g: must be more than 0", tensor->file, name, j,
                        (*factors)[j]);
   return status;
+}
+
+/* llama.cpp loads no file with a tensor that it does not ask for. */
+static bool reads_tensor(const rs_gguf_reader *r, const char *name, const char *type) {
+  bool llama = (r->row->traits & RS_GGUF_FREQUENCIES) != 0, phi = strcmp(r->row->architecture, "phi3") == 0;
+  bool longrope = strcmp(type, "longrope") == 0;
+  if (strcmp(name, "rope_freqs.weight") == 0) return llama && !longrope;
+  bool factors = strcmp(name, "rope_factors_short.weight") == 0 || strcmp(name, "rope_factors_long.weight") == 0;
+  return factors && (phi || (llama && longrope));
+}
+
+static void refuse_tensors(rs_gguf_reader *r, const char *type) {
+  const rs_safetensors *checkpoint = rs_gguf_checkpoint(r->file);
+  for (size_t i = 0; i < checkpoint->count; i++) {
+    const char *name = checkpoint->tensors[i].name;
+    bool positions = strstr(name, "rope_freqs") != NULL || strstr(name, "rope_factors") != NULL;
+    if (!positions || reads_tensor(r, name, type)) continue;
+    bool llama = (r->row->traits & RS_GGUF_FREQUENCIES) != 0;
+    rs_problem(&r->problems, r->metadata,
+               "tensor \"%s\": llama.cpp does not read it of a %s%s%s, and loads no file that has it", name,
+               r->row->architecture, llama ? " whose rope.scaling.type is " : "", llama ? type : "");
+  }
 }
 
 static bool all_one(const double *factors, size_t count) {
@@ -153,11 +175,12 @@ bool rs_llama3_fit(const double *factors, size_t count, double theta, double ori
   return false;
 }
 
-static void write_list(rs_gguf_reader *r, const char *key, const double *factors) {
+/* Of each pair its factor times `scale`. */
+static void write_list(rs_gguf_reader *r, const char *key, const double *factors, double scale) {
   rs_json_list(r->json, key);
   for (size_t j = 0; j < r->turned / 2; j++) {
     char shortest[RS_NUMBER_CHARS];
-    double number = factors[j];
+    double number = factors[j] * scale;
     (void)rs_number_format_single((float)number, shortest);
     (void)rs_number_read(shortest, &number);
     rs_json_number(r->json, NULL, number);
@@ -177,8 +200,8 @@ static void write_factors(rs_gguf_reader *r, const scaling *s, double base) {
     return;
   }
   rs_json_string(r->json, "rope_type", "longrope");
-  write_list(r, "short_factor", s->factors);
-  write_list(r, "long_factor", s->factors);
+  write_list(r, "short_factor", s->factors, 1);
+  write_list(r, "long_factor", s->factors, 1);
   rs_json_number(r->json, "attention_factor", 1);
   rs_gguf_note(r, "rope_freqs.weight is of no recipe that is known here: its factors are read one by one, as longrope "
                   "that divides by the same at every length");
@@ -187,11 +210,10 @@ static void write_factors(rs_gguf_reader *r, const scaling *s, double base) {
 /* ---- scaling ----------------------------------------------------------------------------------------------------- */
 
 /* The type, which llama.cpp takes for linear where the file has none. */
-static const char *read_type(rs_gguf_reader *r, double factor, bool factors) {
+static const char *read_type(rs_gguf_reader *r, double factor) {
   static const char *const types[] = {"none", "linear", "yarn", "longrope"};
   const rs_node *node = rs_gguf_key(r, "rope.scaling.type");
-  if (strcmp(r->row->architecture, "phi3") == 0 && factors) return "longrope";
-  if (node == NULL && factor > 1)
+  if (node == NULL && factor != 1)
     rs_gguf_note(r, "%s.rope.scaling.type is missing: llama.cpp takes linear", r->row->architecture);
   if (node == NULL) return "linear";
   for (size_t i = 0; i < RS_COUNT(types); i++)
@@ -202,9 +224,19 @@ static const char *read_type(rs_gguf_reader *r, double factor, bool factors) {
 
 /* By the key's old name, too; 0 is 1. */
 static double read_factor(rs_gguf_reader *r) {
-  double older = rs_gguf_real(r, "rope.scale_linear", 0, most_factor, 0);
-  double factor = rs_gguf_real(r, "rope.scaling.factor", 0, most_factor, older);
-  return factor > 0 ? factor : 1;
+  const char *name = r->row->architecture;
+  const rs_node *said = rs_gguf_key(r, "rope.scaling.factor"), *older = rs_gguf_key(r, "rope.scale_linear"),
+                *type = rs_gguf_key(r, "rope.scaling.type");
+  const char *word = rs_hf_word(type);
+  double factor = rs_gguf_real(r, "rope.scale_linear", 0, most_factor, 1);
+  factor = rs_gguf_real(r, "rope.scaling.factor", 0, most_factor, factor);
+  if (said == NULL && older == NULL && (strcmp(word, "linear") == 0 || strcmp(word, "yarn") == 0))
+    rs_gguf_note(r, "%s.rope.scaling.factor is missing: llama.cpp takes 1", name);
+  if (said != NULL && older != NULL)
+    rs_gguf_note(r, "%s.rope.scale_linear is not read beside rope.scaling.factor", name);
+  if (factor > 0) return factor;
+  rs_gguf_note(r, "%s.%s = 0: llama.cpp takes 1", name, said != NULL ? "rope.scaling.factor" : "rope.scale_linear");
+  return 1;
 }
 
 static bool same_float(double a, double b) {
@@ -244,6 +276,7 @@ static void write_yarn(rs_gguf_reader *r, const scaling *s) {
 static void write_longrope(rs_gguf_reader *r, const scaling *s) {
   double original = (double)(s->original > 0 ? s->original : r->context), ratio = (double)r->context / original;
   double usual = ratio > 1 ? sqrt(1 + log(ratio) / log(original)) : 1;
+  bool scaled = s->factor != 1 && strcmp(s->type, "none") != 0;
   if (s->shorter == NULL || s->longer == NULL) {
     rs_problem(&r->problems, r->metadata, "longrope needs the tensors rope_factors_short.weight and _long.weight");
     return;
@@ -251,34 +284,74 @@ static void write_longrope(rs_gguf_reader *r, const scaling *s) {
   if (s->original == 0)
     rs_gguf_note(r, "%s.rope.scaling.original_context_length is missing: llama.cpp takes context_length",
                  r->row->architecture);
+  if (rs_gguf_key(r, "rope.scaling.attn_factor") == NULL)
+    rs_gguf_note(r, "%s.rope.scaling.attn_factor is missing: llama.cpp takes 1", r->row->architecture);
+  if (scaled)
+    rs_gguf_note(r,
+                 "%s.rope.scaling.factor divides frequencies beside the factors of pairs: these are multiplied by it",
+                 r->row->architecture);
   rs_json_string(r->json, "rope_type", "longrope");
-  write_list(r, "short_factor", s->shorter);
-  write_list(r, "long_factor", s->longer);
+  write_list(r, "short_factor", s->shorter, scaled ? s->factor : 1);
+  write_list(r, "long_factor", s->longer, scaled ? s->factor : 1);
   if (!same_float(usual, s->attention)) rs_json_number(r->json, "attention_factor", s->attention);
   rs_json_number(r->json, "original_max_position_embeddings", original);
 }
 
+/* Phi-3's files have factors of pairs, whatever type they say. */
+static bool is_longrope(const scaling *s) {
+  return strcmp(s->type, "longrope") == 0 || s->shorter != NULL || s->longer != NULL;
+}
+
 /* What does not go together. */
 static void refuse_mixed(rs_gguf_reader *r, const scaling *s, bool divided) {
-  const rs_node *factor = rs_gguf_key(r, "rope.scaling.factor"),
+  const char *name = r->row->architecture;
+  const rs_node *factor = rs_gguf_key(r, "rope.scaling.factor"), *type = rs_gguf_key(r, "rope.scaling.type"),
                 *attention = rs_gguf_key(r, "rope.scaling.attn_factor");
   bool linear = strcmp(s->type, "linear") == 0 && s->factor != 1, yarn = strcmp(s->type, "yarn") == 0;
-  bool magnified = s->attention != 1 && !yarn && strcmp(s->type, "longrope") != 0;
+  bool unscaled = strcmp(s->type, "none") == 0 && s->factor != 1;
+  if (factor == NULL) factor = rs_gguf_key(r, "rope.scale_linear");
   if (divided && (linear || yarn))
-    rs_problem(&r->problems, factor, "stands beside rope_freqs.weight: both at once are not offered here");
-  if (magnified)
+    rs_problem(&r->problems, factor != NULL ? factor : type,
+               "stands beside rope_freqs.weight: both at once are not offered here");
+  if (s->attention != 1 && !yarn && !is_longrope(s))
     rs_problem(&r->problems, attention, "multiplies cos and sin of a model without YaRN or longrope: not offered here");
+  if (yarn && is_longrope(s))
+    rs_problem(&r->problems, type, "stands beside rope_factors_*.weight: both at once are not offered here");
+  else if (yarn && strcmp(name, "phi3") == 0)
+    rs_problem(&r->problems, type, "is another name of longrope in a phi3's config.json: not offered here");
+  if (s->attention != 1 && yarn && r->windowed && strcmp(name, "gemma3") == 0)
+    rs_problem(&r->problems, attention,
+               "multiplies cos and sin of layers with a window, too, which have no YaRN: not offered here");
+  if (unscaled && r->windowed && strcmp(name, "gemma2") == 0)
+    rs_problem(&r->problems, factor,
+               "divides frequencies of layers with a window alone where the type is none: not offered here");
+}
+
+static void note_unused(rs_gguf_reader *r, const scaling *s, bool divided) {
+  const char *name = r->row->architecture;
+  bool original = rs_gguf_key(r, "rope.scaling.original_context_length") != NULL;
+  if (strcmp(s->type, "none") == 0 && s->factor != 1)
+    rs_gguf_note(r, "%s.rope.scaling.factor is not read where the type is none", name);
+  if (original && !divided && strcmp(s->type, "yarn") != 0 && !is_longrope(s))
+    rs_gguf_note(r, "%s.rope.scaling.original_context_length is not read where the type is %s", name, s->type);
+}
+
+static bool read_tuned(rs_gguf_reader *r) {
+  const rs_node *node = rs_gguf_key(r, "rope.scaling.finetuned");
+  bool tuned = strcmp(rs_hf_word(node), "true") == 0;
+  bool flag = node != NULL && node->kind == RS_SCALAR && !node->quoted;
+  if (node != NULL && !(flag && (tuned || strcmp(node->text, "false") == 0)))
+    rs_problem(&r->problems, node, "must be true or false");
+  return tuned;
 }
 
 static void write_scaling(rs_gguf_reader *r, const scaling *s, double base) {
-  const rs_node *tuned = rs_gguf_key(r, "rope.scaling.finetuned");
-  bool divided = s->factors != NULL && !all_one(s->factors, r->turned / 2);
+  bool divided = s->factors != NULL && !all_one(s->factors, r->turned / 2), tuned = read_tuned(r);
   bool linear = strcmp(s->type, "linear") == 0 && s->factor != 1, yarn = strcmp(s->type, "yarn") == 0;
-  bool longrope = strcmp(s->type, "longrope") == 0;
+  bool longrope = is_longrope(s);
   refuse_mixed(r, s, divided);
-  if (strcmp(s->type, "none") == 0 && s->factor != 1)
-    rs_gguf_note(r, "%s.rope.scaling.factor is not read where the type is none", r->row->architecture);
-  if (!divided && !linear && !yarn && !longrope) return;
+  note_unused(r, s, divided);
+  if (!divided && !linear && !yarn && !longrope && s->sections == NULL) return;
   rs_json_object(r->json, "rope_scaling");
   if (longrope)
     write_longrope(r, s);
@@ -286,32 +359,33 @@ static void write_scaling(rs_gguf_reader *r, const scaling *s, double base) {
     write_factors(r, s, base);
   else if (yarn)
     write_yarn(r, s);
-  else {
-    rs_json_string(r->json, "rope_type", "linear");
-    rs_json_number(r->json, "factor", s->factor);
-  }
-  if (strcmp(rs_hf_word(tuned), "true") == 0) rs_json_bool(r->json, "finetuned", true);
+  else
+    rs_json_string(r->json, "rope_type", linear ? "linear" : "default");
+  if (linear && !longrope && !divided) rs_json_number(r->json, "factor", s->factor);
+  if (s->sections != NULL) write_sections(r, s->sections);
+  if (tuned) rs_json_bool(r->json, "finetuned", true);
   rs_json_end(r->json);
 }
 
 rs_status rs_gguf_write_rope(rs_gguf_reader *r, rs_err *err) {
-  scaling s = {0};
-  double base = write_base(r);
-  write_turned(r);
-  if ((r->row->traits & RS_GGUF_SECTIONS) != 0) write_sections(r);
-  rs_status status = RS_OK;
-  bool factored = r->row->ignored[0] != NULL; /* llama.cpp reads such tensors */
-  if (factored && r->problems.count == 0) {
-    status = read_factors(r, "rope_factors_short.weight", &s.shorter, err);
-    if (status == RS_OK) status = read_factors(r, "rope_factors_long.weight", &s.longer, err);
-    if (status == RS_OK && (r->row->traits & RS_GGUF_FREQUENCIES) != 0)
-      status = read_factors(r, "rope_freqs.weight", &s.factors, err);
-  }
-  s.factor = read_factor(r);
+  scaling s = {.type = "none"};
+  bool turns = (r->row->traits & RS_GGUF_UNTURNED) == 0;
+  double base = turns ? write_base(r) : 0;
+  if (turns) write_turned(r);
+  if (turns) s.factor = read_factor(r);
+  if (turns) s.type = read_type(r, s.factor);
+  refuse_tensors(r, s.type);
+  if (!turns) return RS_OK;
+  if ((r->row->traits & RS_GGUF_SECTIONS) != 0) s.sections = read_sections(r);
   s.attention = rs_gguf_real(r, "rope.scaling.attn_factor", 1e-6, most_factor, 1);
   s.original = rs_gguf_count(r, "rope.scaling.original_context_length", 0, 0);
-  s.type = read_type(r, s.factor, s.longer != NULL);
-  if (status == RS_OK && r->problems.count == 0 && (r->row->traits & RS_GGUF_SECTIONS) == 0) write_scaling(r, &s, base);
+  rs_status status = RS_OK;
+  if (r->problems.count == 0) {
+    status = read_factors(r, "rope_factors_short.weight", &s.shorter, err);
+    if (status == RS_OK) status = read_factors(r, "rope_factors_long.weight", &s.longer, err);
+    if (status == RS_OK) status = read_factors(r, "rope_freqs.weight", &s.factors, err);
+    if (status == RS_OK) write_scaling(r, &s, base);
+  }
   free(s.factors);
   free(s.shorter);
   free(s.longer);

@@ -91,6 +91,31 @@ Test(gguf_command, compare__finds_what_a_conversion_lost) {
   }
 }
 
+Test(gguf_command, scaled_sections__are_those_of_the_twin) {
+  static const char *const types[] = {"yarn", "linear"};
+  for (size_t i = 0; i < RS_COUNT(types); i++) {
+    char type[64], config[512];
+    snprintf(type, sizeof type, "qwen2vl.rope.scaling.type=s:%s", types[i]);
+    snprintf(
+        config, sizeof config,
+        "{\"model_type\": \"qwen2_vl\", \"hidden_size\": 32, \"num_attention_heads\": 2, \"num_hidden_layers\": 1,"
+        "\"max_position_embeddings\": 256, \"rope_theta\": 10000, \"rope_scaling\": {\"type\": \"%s\", \"factor\": 4,"
+        "%s \"mrope_section\": [2, 3, 3]}}",
+        types[i], i == 0 ? "\"original_max_position_embeddings\": 64," : "");
+    write_file("c.json", config);
+    g_model("v.gguf",
+            WORDS("general.architecture=s:qwen2vl", "qwen2vl.context_length=u:256", "qwen2vl.embedding_length=u:32",
+                  "qwen2vl.block_count=u:1", "qwen2vl.feed_forward_length=u:24", "qwen2vl.attention.head_count=u:2",
+                  "qwen2vl.attention.layer_norm_rms_epsilon=f:1e-5", "qwen2vl.rope.freq_base=f:10000",
+                  "qwen2vl.rope.dimension_sections=U:2,3,3,0", "qwen2vl.rope.scaling.factor=f:4"),
+            WORDS(type, "qwen2vl.rope.scaling.original_context_length=u:64"), NULL);
+    result got = run(&(command){.arguments = {"compare", "v.gguf", "c.json"}});
+    cr_expect_eq(got.status, 0, "%s: %s%s", types[i], got.out, got.err);
+    cr_expect_not_null(strstr(got.out, "equal within 1e-06: frequencies of 8 pairs"), "%s", got.out);
+    result_clear(&got);
+  }
+}
+
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 /* The loss of a checkpoint that is read, of a folder or of a file. */

@@ -281,6 +281,127 @@ Test(gguf_config, layers_with_a_window__are_flags) {
                KEYS("[\"full_attention\", \"sliding_attention\", \"full_attention\"]"));
 }
 
+/* ---- scaling ----------------------------------------------------------------------------------------------------- */
+
+#define YARN(name) name ".rope.scaling.type=s:yarn", name ".rope.scaling.factor=f:4"
+
+Test(gguf_config, sections__may_be_scaled) {
+  const char *const *vision = KEYS(MODEL("qwen2vl"), "qwen2vl.rope.dimension_sections=U:1,1,2,0");
+  enter_scratch();
+  expect_lines(vision, NULL, NULL, KEYS("\"rope_type\": \"default\",\n    \"mrope_section\": [1, 1, 2]\n  }"));
+  expect_lines(vision, KEYS(YARN("qwen2vl"), "qwen2vl.rope.scaling.original_context_length=u:64"), NULL,
+               KEYS("\"rope_type\": \"yarn\",\n    \"factor\": 4,\n    \"original_max_position_embeddings\": 64,\n"
+                    "    \"mrope_section\": [1, 1, 2]\n  }"));
+  expect_lines(vision, KEYS("qwen2vl.rope.scaling.factor=f:3"), NULL,
+               KEYS("\"rope_type\": \"linear\",\n    \"factor\": 3,\n    \"mrope_section\": [1, 1, 2]\n  }"));
+  expect_failure(vision, KEYS("qwen2vl.rope.dimension_sections=U:1,1,2"), NULL,
+                 "m.gguf: qwen2vl.rope.dimension_sections = [...]: must be 4 entries: pairs of time, row and column, "
+                 "and 0");
+  expect_failure(vision, KEYS("qwen2vl.rope.dimension_sections=U:1,1,1,1"), NULL,
+                 "m.gguf: qwen2vl.rope.dimension_sections = [...]: must be 4 entries: pairs of time, row and column, "
+                 "and 0");
+}
+
+static const float some[4] = {1, 2, 3, 4};
+#define PART(tensor)                                                                                                   \
+  { .name = (tensor), .extents = {4}, .numbers = some }
+
+/* Tensors of positions for which llama.cpp does not ask, of which it loads no file. */
+Test(gguf_config, tensors_of_positions_that_are_not_read__are_refused) {
+#define NOT_READ(tensor, of)                                                                                           \
+  "m.gguf: tensor \"" tensor "\": llama.cpp does not read it of a " of ", and loads no file that has it"
+  static const g_part freqs[] = {PART("rope_freqs.weight"), {0}}, layer[] = {PART("blk.0.rope_freqs.weight"), {0}},
+                      shorter[] = {PART("rope_factors_short.weight"), {0}},
+                      both[] = {PART("rope_factors_short.weight"),
+                                PART("rope_factors_long.weight"),
+                                PART("rope_freqs.weight"),
+                                {0}};
+  const char *const *vision = KEYS(MODEL("qwen2vl"), "qwen2vl.rope.dimension_sections=U:1,1,2,0");
+  enter_scratch();
+  expect_failure(KEYS(MODEL("phi3")), NULL, freqs, NOT_READ("rope_freqs.weight", "phi3"));
+  expect_failure(KEYS(MODEL("qwen2")), NULL, freqs, NOT_READ("rope_freqs.weight", "qwen2"));
+  expect_failure(vision, NULL, shorter, NOT_READ("rope_factors_short.weight", "qwen2vl"));
+  expect_failure(KEYS(MODEL("gemma2")), NULL, freqs, NOT_READ("rope_freqs.weight", "gemma2"));
+  expect_failure(KEYS(MODEL("falcon")), NULL, freqs, NOT_READ("rope_freqs.weight", "falcon"));
+  expect_failure(KEYS(MODEL("mpt")), NULL, freqs, NOT_READ("rope_freqs.weight", "mpt"));
+  expect_failure(llama, NULL, layer, NOT_READ("blk.0.rope_freqs.weight", "llama whose rope.scaling.type is linear"));
+  expect_failure(llama, KEYS(YARN("llama")), shorter,
+                 NOT_READ("rope_factors_short.weight", "llama whose rope.scaling.type is yarn"));
+  expect_failure(llama, KEYS("llama.rope.scaling.type=s:longrope"), both,
+                 NOT_READ("rope_freqs.weight", "llama whose rope.scaling.type is longrope"));
+  expect_failure(KEYS(MODEL("phi3")), NULL, shorter,
+                 "m.gguf: longrope needs the tensors rope_factors_short.weight and _long.weight");
+}
+
+/* llama.cpp divides by the factor and by that of the pair, unless the type is none. */
+Test(gguf_config, longrope__divides_by_the_factor_as_well) {
+  static const g_part both[] = {PART("rope_factors_short.weight"), PART("rope_factors_long.weight"), {0}};
+  static const char *const types[] = {"linear", "longrope", "none"};
+  enter_scratch();
+  for (size_t i = 0; i < RS_COUNT(types); i++) {
+    char type[64];
+    snprintf(type, sizeof type, "phi3.rope.scaling.type=s:%s", types[i]);
+    const char *list = i == 2 ? "[1, 2, 3, 4]" : "[2.5, 5, 7.5, 10]";
+    char lines[2][64];
+    snprintf(lines[0], sizeof lines[0], "\"short_factor\": %s", list);
+    snprintf(lines[1], sizeof lines[1], "\"long_factor\": %s", list);
+    expect_lines(KEYS(MODEL("phi3")), KEYS(type, "phi3.rope.scaling.factor=f:2.5"), both,
+                 KEYS("\"rope_type\": \"longrope\"", lines[0], lines[1],
+                      i == 2 ? "phi3.rope.scaling.factor is not read where the type is none"
+                             : "phi3.rope.scaling.factor divides frequencies beside the factors of pairs"));
+  }
+  expect_failure(KEYS(MODEL("phi3")), KEYS(YARN("phi3")), both,
+                 "m.gguf: phi3.rope.scaling.type = \"yarn\": stands beside rope_factors_*.weight: both at once are not "
+                 "offered here");
+  expect_failure(KEYS(MODEL("phi3")), KEYS(YARN("phi3")), NULL,
+                 "m.gguf: phi3.rope.scaling.type = \"yarn\": is another name of longrope in a phi3's config.json: not "
+                 "offered here");
+}
+
+/* Where llama.cpp does otherwise in layers with a window than config.json can say. */
+Test(gguf_config, windows__have_no_scaling_of_their_own) {
+  rs_err err = {0};
+  enter_scratch();
+  expect_failure(gemma3, KEYS(YARN("gemma3"), "gemma3.rope.scaling.attn_factor=f:1.25"), NULL,
+                 "m.gguf: gemma3.rope.scaling.attn_factor = 1.25: multiplies cos and sin of layers with a window, too, "
+                 "which have no YaRN: not offered here");
+  expect_lines(gemma3, KEYS(YARN("gemma3"), "gemma3.rope.scaling.attn_factor=f:2", "gemma3.attention.sliding_window="),
+               NULL, KEYS("\"attention_factor\": 2.277258"));
+  expect_failure(KEYS(MODEL("gemma2")), KEYS("gemma2.rope.scaling.type=s:none", "gemma2.rope.scaling.factor=f:2"), NULL,
+                 "m.gguf: gemma2.rope.scaling.factor = 2: divides frequencies of layers with a window alone where the "
+                 "type is none: not offered here");
+  char *text = config_of(gemma3, KEYS("gemma3.attention.sliding_window="), NULL, &err);
+  cr_expect(text != NULL && strstr(text, "rope_local_base_freq") == NULL, "a base of layers that are not there");
+  free(text);
+  expect_notes(gemma3, KEYS("gemma3.attention.sliding_window="), "");
+  expect_notes(gemma3, NULL, "gemma3.rope.freq_base_swa is missing: llama.cpp takes 10000");
+}
+
+Test(gguf_config, what_scaling_does_not_say_or_does_not_read__is_noted) {
+  static const g_part both[] = {PART("rope_factors_short.weight"), PART("rope_factors_long.weight"), {0}};
+  enter_scratch();
+  expect_notes(llama, KEYS("llama.rope.scaling.type=s:linear"),
+               "llama.rope.scaling.factor is missing: llama.cpp takes 1");
+  expect_notes(llama, KEYS("llama.rope.scaling.type=s:yarn", "llama.rope.scaling.original_context_length=u:64"),
+               "llama.rope.scaling.factor is missing: llama.cpp takes 1");
+  expect_notes(llama, KEYS("llama.rope.scaling.type=s:linear", "llama.rope.scaling.factor=f:0"),
+               "llama.rope.scaling.factor = 0: llama.cpp takes 1");
+  expect_notes(llama, KEYS("llama.rope.scaling.type=s:linear", "llama.rope.scale_linear=f:2"), "");
+  expect_notes(llama,
+               KEYS("llama.rope.scaling.type=s:linear", "llama.rope.scaling.factor=f:4", "llama.rope.scale_linear=f:2"),
+               "llama.rope.scale_linear is not read beside rope.scaling.factor");
+  expect_notes(llama,
+               KEYS("llama.rope.scaling.type=s:linear", "llama.rope.scaling.factor=f:4",
+                    "llama.rope.scaling.original_context_length=u:64"),
+               "llama.rope.scaling.original_context_length is not read where the type is linear");
+  expect_lines(llama, KEYS("llama.rope.scaling.type=s:longrope", "llama.rope.scaling.original_context_length=u:64"),
+               both, KEYS("\"notes\": \"llama.rope.scaling.attn_factor is missing: llama.cpp takes 1\""));
+  expect_failure(llama, KEYS("llama.rope.scaling.finetuned=s:true"), NULL,
+                 "m.gguf: llama.rope.scaling.finetuned = \"true\": must be true or false");
+  expect_failure(llama, KEYS("llama.rope.scaling.finetuned=u:1"), NULL,
+                 "m.gguf: llama.rope.scaling.finetuned = 1: must be true or false");
+}
+
 /* ---- factors of frequencies -------------------------------------------------------------------------------------- */
 
 enum { MOST_PAIRS = 64 };
