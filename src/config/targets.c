@@ -101,7 +101,7 @@ void rs_config_targets(rs_config_context *config, const rs_node *node) {
   if (config->problems->count > 0 || config->task.kind == NULL) return; /* which is reported already */
   if (value.choice == SAME) choose_targets(config, node);
   if (tokens != NULL && config->experiment->targets.longest == 0 && config->problems->count == 0)
-    rs_problem(config->problems, tokens, "belong to targets: same%s%s", value.choice == SAME ? ": " : "",
+    rs_problem(config->problems, tokens, "are scored with targets: same alone%s%s", value.choice == SAME ? ": " : "",
                config->experiment->own_targets != NULL ? config->experiment->own_targets : "");
 }
 

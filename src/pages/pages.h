@@ -35,8 +35,8 @@ typedef struct rs_rival {
 } rs_rival;
 
 /* Finds the best of the rivals (count,) by their means and, by the 95 % intervals of paired differences, who cannot
- * be told apart from it: also who has read other blocks or seeds. *best is SIZE_MAX where nobody competes; *won: all
- * others, at least one, are apart from it. RS_MEMORY. */
+ * be told apart from it: also who has read other blocks or seeds, and all where there are fewer than 8 blocks. *best is
+ * SIZE_MAX where nobody competes; *won: all others, at least one, are apart from it. RS_MEMORY. */
 rs_status rs_blocks_rank(const rs_blocks *blocks, bool higher, rs_rival *rivals, size_t count, size_t *best, bool *won,
                          rs_err *err) RS_NONNULL(1, 5, 6);
 

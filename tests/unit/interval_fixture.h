@@ -7,13 +7,14 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
-enum { BLOCKS = 4 };
+/* Blocks of a row have four values, twice: fewer than eight part nobody. */
+enum { VALUES = 4, BLOCKS = 2 * VALUES };
 
 /* One row of the summary: its mean is that of its blocks, and its ends are what they are said to be. */
 typedef struct trial {
   const char *method;
   int length, seed;
-  double low, high, blocks[BLOCKS];
+  double low, high, blocks[VALUES];
 } trial;
 
 /* How a folder is not as it is wont to be. */
@@ -21,9 +22,14 @@ typedef struct oddity {
   bool higher;          /* is better */
   bool unmapped;        /* the manifest does not say which columns are ends */
   bool blockless;       /* there is no loss_difference.csv */
+  bool few;             /* the last block is missing of all */
   const char *cut;      /* a method whose last block is missing, */
   const char *numbered; /* or has another number */
 } oddity;
+
+UNUSED static void copy_blocks(const trial *t, double values[BLOCKS]) {
+  for (size_t b = 0; b < BLOCKS; b++) values[b] = t->blocks[b % VALUES];
+}
 
 static void put_end(rs_text *out, double end) {
   if (!isnan(end)) rs_text_number(out, end);
@@ -32,21 +38,22 @@ static void put_end(rs_text *out, double end) {
 
 static void put_trial(const trial *t, size_t cell, const oddity *odd, rs_text *summary, rs_text *curve) {
   rs_text_printf(summary, "%zu,m,%s,%d,,text,%d,,", cell, t->method, t->length, t->seed);
-  rs_text_number(summary, 2 + gsl_stats_mean(t->blocks, 1, BLOCKS));
+  rs_text_number(summary, 2 + gsl_stats_mean(t->blocks, 1, VALUES));
   rs_text_puts(summary, ",");
-  rs_text_number(summary, gsl_stats_mean(t->blocks, 1, BLOCKS));
+  rs_text_number(summary, gsl_stats_mean(t->blocks, 1, VALUES));
   rs_text_puts(summary, ",");
   put_end(summary, t->low);
   put_end(summary, t->high);
   rs_text_puts(summary, "ok,\n");
   for (size_t b = 0; b < BLOCKS; b++) {
     bool last = b + 1 == BLOCKS;
+    if (last && odd->few) continue;
     if (last && odd->cut != NULL && strcmp(odd->cut, t->method) == 0) continue;
     bool other = last && odd->numbered != NULL && strcmp(odd->numbered, t->method) == 0;
     rs_text_printf(curve, "%zu,m,%s,%d,,text,%d,,%zu,", cell, t->method, t->length, t->seed, b + other);
-    rs_text_number(curve, 2 + t->blocks[b]);
+    rs_text_number(curve, 2 + t->blocks[b % VALUES]);
     rs_text_puts(curve, ",");
-    rs_text_number(curve, t->blocks[b]);
+    rs_text_number(curve, t->blocks[b % VALUES]);
     rs_text_puts(curve, "\n");
   }
 }

@@ -118,9 +118,9 @@ Test(config_targets, mistakes__are_named) {
                                                       "least of the lengths, and of what checkpoints were trained at"},
       {TEXT "lengths: [16, 64]\ntarget_tokens: 17\n", "t.yaml:4:16: target_tokens = 17: must not exceed 16 tokens: the "
                                                       "least of the lengths, and of what checkpoints were trained at"},
-      {TEXT "targets: per_length\ntarget_tokens: 8\n", "t.yaml:4:16: target_tokens = 8: belong to targets: same"},
+      {TEXT "targets: per_length\ntarget_tokens: 8\n", "t.yaml:4:16: target_tokens = 8: are scored with targets: same alone"},
       {MODEL "task: copy\ntarget_tokens: 8\n",
-       "t.yaml:3:16: target_tokens = 8: belong to targets: same: the task copy asks for what fewer tokens would not "
+       "t.yaml:3:16: target_tokens = 8: are scored with targets: same alone: the task copy asks for what fewer tokens would not "
        "show, or has no last tokens: each length has sequences of its own"},
       {TEXT "targets: per_length\nbaselines: window\n",
        "t.yaml:4:12: baselines = window: stand beside methods that score the same targets (targets: same)"},

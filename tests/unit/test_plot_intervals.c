@@ -217,7 +217,7 @@ static rs_interval interval_of(const char *method, int length) {
   rs_interval interval;
   for (size_t i = 0; i < RS_COUNT(seeds); i++)
     if (strcmp(seeds[i].method, method) == 0 && seeds[i].length == length)
-      memcpy(&values[BLOCKS * count++], seeds[i].blocks, sizeof seeds[i].blocks);
+      copy_blocks(&seeds[i], &values[BLOCKS * count++]);
   cr_assert_eq(rs_bootstrap_mean(values, count, BLOCKS, &interval, NULL), RS_OK);
   return interval;
 }

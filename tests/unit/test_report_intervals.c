@@ -73,7 +73,7 @@ Test(report_intervals, several_seeds__have_the_interval_of_seeds_and_blocks) {
   double values[2 * BLOCKS];
   char wanted[200];
   rs_interval interval;
-  for (size_t s = 0; s < 2; s++) memcpy(&values[s * BLOCKS], rows[s].blocks, sizeof rows[s].blocks);
+  for (size_t s = 0; s < 2; s++) copy_blocks(&rows[s], &values[s * BLOCKS]);
   cr_assert_eq(rs_bootstrap_mean(values, 2, BLOCKS, &interval, NULL), RS_OK);
   put_trials(rows, RS_COUNT(rows), NULL);
   char *text = page_of_folder();

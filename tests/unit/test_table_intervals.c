@@ -66,6 +66,16 @@ Test(table_intervals, best__where_more_is_better__is_the_largest) {
   free(text);
 }
 
+/* Percentiles of a few blocks are the blocks themselves, and seven part nobody. */
+Test(table_intervals, few_blocks__part_nobody) {
+  static const oddity few = {.few = true};
+  put_trials(paired, RS_COUNT(paired), &few);
+  char *text = table_of((const char *const[]){AT_1K}, 1, "method!=window", RS_PIVOT_PLAIN);
+  cr_expect_not_null(strstr(text, "\npi, yarn, ntk: not apart at 1k (95 %)\n"), "%s", text);
+  cr_expect_null(strchr(text, '*'), "%s", text);
+  free(text);
+}
+
 /* A baseline competes: where it is apart from all, it is the one that is marked. */
 Test(table_intervals, baseline__that_is_best__is_marked) {
   static const trial rows[] = {{"window", 1024, 1, 0, 0, {0, 0, 0, 0}},
@@ -170,7 +180,7 @@ Test(table_intervals, several_seeds__have_the_interval_of_seeds_and_blocks) {
   for (size_t m = 0; m < 2; m++) {
     double values[2 * BLOCKS];
     rs_interval want;
-    for (size_t s = 0; s < 2; s++) memcpy(&values[s * BLOCKS], seeds[2 * m + s].blocks, sizeof seeds[0].blocks);
+    for (size_t s = 0; s < 2; s++) copy_blocks(&seeds[2 * m + s], &values[s * BLOCKS]);
     cr_assert_eq(rs_bootstrap_mean(values, 2, BLOCKS, &want, NULL), RS_OK);
     const rs_node *cell = rs_node_get(&tree->root.items[m], "1k");
     cr_expect_float_eq(member(cell, "value"), want.mean, 1e-12);

@@ -112,8 +112,8 @@ static void put_targets(const rs_experiment *experiment, const rs_plan *plan, rs
   if (experiment->checkpoints == NULL) return;
   rs_text_puts(text, "targets         ");
   if (same->longest > 0)
-    rs_text_printf(text, "%zu blocks of %zu tokens, the last %zu tokens of each\n", plan->blocks, same->longest,
-                   same->tokens);
+    rs_text_printf(text, "%zu block%s of %zu tokens, the last %zu token%s of each\n", plan->blocks,
+                   plan->blocks > 1 ? "s" : "", same->longest, same->tokens, same->tokens > 1 ? "s" : "");
   else
     rs_text_printf(text, "of each length its own%s%s\n", experiment->own_targets != NULL ? ": " : "",
                    experiment->own_targets != NULL ? experiment->own_targets : "");

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct completion {
   int command;
@@ -64,14 +65,21 @@ static void put_commands(completion *c) {
   for (int i = 0; i < CLI_COMMANDS; i++) candidate(c, cli_commands[i].name, cli_commands[i].summary);
 }
 
-/* Offers the names of what ends so in a folder: without the end, or (no end) those of folders. */
+/* A folder of an experiment says what it expects; one of data does not. */
+static bool is_experiment(const char *folder, const char *name) {
+  RS_FREED char *inner = rs_path_join(folder, name, NULL);
+  RS_FREED char *path = inner != NULL ? rs_path_join(inner, "expected.csv", NULL) : NULL;
+  return path != NULL && access(path, F_OK) == 0;
+}
+
+/* Offers the names of what ends so in a folder: without the end, or (no end) those of experiments. */
 static void put_entries(completion *c, const char *folder, const char *end) {
   DIR *entries = folder != NULL ? opendir(folder) : NULL;
   for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
     char name[128];
     size_t length = strlen(entry->d_name), cut = strlen(end);
     bool fits = length > cut && length - cut < sizeof name && strcmp(entry->d_name + length - cut, end) == 0;
-    if (!fits || (cut == 0 && strchr(entry->d_name, '.') != NULL)) continue;
+    if (!fits || (cut == 0 && !is_experiment(folder, entry->d_name))) continue;
     snprintf(name, sizeof name, "%.*s", (int)(length - cut), entry->d_name);
     if (strcmp(name, "summary") != 0 && strcmp(name, "timings") != 0) candidate(c, name, NULL);
   }

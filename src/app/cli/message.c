@@ -162,11 +162,12 @@ static void note_targets(const cli_options *options, const rs_experiment *experi
   if (experiment->own_targets != NULL && experiment->task.task->crop != RS_CROP_NEVER)
     cli_note(options, "each length scores targets of its own: %s", experiment->own_targets);
   if (same->longest == 0 || chosen) return;
-  cli_put_baselines(experiment, &baselines);
+  if (!experiment->baselines_chosen) rs_text_puts(&baselines, ", beside the baselines ");
+  if (!experiment->baselines_chosen) cli_put_baselines(experiment, &baselines);
   cli_note(options,
-           "every length scores the last %zu tokens of sequences of %zu, beside the baselines %s (targets: per_length "
-           "and baselines: none restore what each length had before)",
-           same->tokens, same->longest, rs_text_string(&baselines));
+           "every length scores the last %zu token%s of sequences of %zu%s (targets: per_length and baselines: none "
+           "restore what each length had before)",
+           same->tokens, same->tokens > 1 ? "s" : "", same->longest, rs_text_string(&baselines));
   rs_text_clear(&baselines);
 }
 

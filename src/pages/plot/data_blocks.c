@@ -52,13 +52,20 @@ rs_status rs_blocks_interval(const rs_blocks *blocks, const char *const *cells, 
   return status;
 }
 
-/* Whether the paired difference of two rivals is known, and 0 is not in its interval. */
+/* Fewer blocks part nobody: percentiles of 8 normal blocks hold the mean .90 of the time, those of 4 .80, and those of
+ * 2, which are the two values, .48. */
+enum { LEAST_BLOCKS = 8 };
+
+/* Whether the paired difference of two rivals is known, of blocks enough, and 0 is not in its interval. */
 static rs_status find_apart(const rs_blocks *blocks, const rs_rival *a, const rs_rival *b, bool *apart, rs_err *err) {
   rs_interval interval;
+  size_t each = 0;
   *apart = false;
   if (a->count != b->count) return RS_OK;
   for (size_t i = 0; i < a->count; i++)
     if (strcmp(a->seeds[i], b->seeds[i]) != 0) return RS_OK;
+  if (blocks->table != NULL && a->count > 0) (void)find_rows(blocks, a->cells[0], &each);
+  if (each < LEAST_BLOCKS) return RS_OK;
   RS_TRY(rs_blocks_interval(blocks, a->cells, b->cells, a->count, &interval, err));
   *apart = rs_interval_parts(&interval);
   return RS_OK;

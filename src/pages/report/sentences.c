@@ -132,10 +132,17 @@ static void put_source(const rs_node *source, rs_text *out) {
   }
 }
 
+/* A checkpoint that no source observes has its task in the place of one. */
+static bool is_task(const report_results *results, const rs_node *source) {
+  const char *task = report_member(rs_node_get(results->root, "task"), "kind");
+  return *task != '\0' && strcmp(report_member(source, "kind"), task) == 0;
+}
+
 /* Of one origin: "Simulated heads: queries and keys are made up ...: gaussian, needle (depth 0.5)." */
-static void put_sources(const rs_node *sources, const char *origin, rs_text *out) {
+static void put_sources(const report_results *results, const rs_node *sources, const char *origin, rs_text *out) {
   size_t count = 0;
   for (size_t i = 0; i < sources->count; i++) {
+    if (is_task(results, &sources->items[i])) continue;
     if (strcmp(origin_of(report_member(&sources->items[i], "kind")), origin) != 0) continue;
     if (count++ == 0) {
       bool simulated = strncmp(origin, "made", 4) == 0;
@@ -183,7 +190,7 @@ static void put_origins(const report_results *results, rs_text *out) {
     rs_text_puts(out, ". ");
   }
   for (size_t i = 0; sources != NULL && sources->kind == RS_SEQUENCE && i < RS_COUNT(kinds); i++)
-    put_sources(sources, origin_of(kinds[i]), out);
+    put_sources(results, sources, origin_of(kinds[i]), out);
   if (!has_checkpoints(results)) put_tables_alone(results, out);
   rs_text_puts(out, "</p>\n");
 }
