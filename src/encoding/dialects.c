@@ -83,15 +83,15 @@ static const rs_dialect dialects[] = {
     {.name = "llamacpp",
      .method = "yarn",
      .summary = "always whole pairs; the ramp is at least 0.001 wide even where it ends before it starts; g = 0.1 ln s "
-                "+ 1 for any s, times attn_factor; no mscale",
-     .reference = "ggml d99724f2b141, rope_yarn and ggml_rope_yarn_corr_dims",
+                "+ 1 where s > 1, times attn_factor; no mscale",
+     .reference = "ggml d99724f2b141, rope_yarn and ggml_rope_yarn_corr_dims; llama.cpp 0.3.36 of llama-cpp-python, "
+                  "llama-context.cpp",
      .unless = "mscale_softmax",
      .settings = {{"truncate", "true", true},
                   {"ramp_guard", "ggml", true},
                   {"attention_factor", NULL, true},
                   {"mscale", NULL, true},
-                  {"mscale_all_dim", NULL, true},
-                  {"magnitude", "any", true}}},
+                  {"mscale_all_dim", NULL, true}}},
     {.name = "llamacpp",
      .method = "yarn",
      .summary = "DeepSeek's models: whole pairs, the ramp at least 0.001 wide; an attn_factor undoes what is put on "

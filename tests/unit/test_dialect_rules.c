@@ -188,14 +188,25 @@ Test(dialects, known_disagreements__have_their_size) {
   cr_assert_eq(apart("yarn", "factor=4 dialect=vllm", "factor=4 dialect=hf", &qwen), 0, "without sections");
 }
 
-Test(dialects, llamacpp__scale_below_1__lowers_the_amplitude) {
+/* ggml's kernel has 0.1 ln s + 1 for any s; llama.cpp divides by it, and multiplies by what is 1 up to s = 1. */
+Test(dialects, llamacpp__scale_up_to_1__keeps_the_amplitude) {
+  static const struct {
+    const char *settings;
+    double amp;
+  } cases[] = {{"factor=0.5 dialect=llamacpp", 1},
+               {"factor=0.5 attn_factor=1.5 dialect=llamacpp", 1.5},
+               {"factor=1 dialect=llamacpp", 1},
+               {"factor=4 dialect=llamacpp", 1.138629436111989},
+               {"factor=0.5 magnitude=any", 0.9306852819440055}};
   rs_model model = plain_model(64, 1e4, 4096);
-  rs_recipe recipe = make_recipe("yarn", "factor=0.5 dialect=llamacpp");
-  cr_assert_eq(rs_recipe_resolve(&recipe, &model, NULL), RS_OK);
-  rs_encoding *encoding = encode_recipe(&recipe, &model, 8, NULL);
-  cr_assert(close_to(encoding->amp, 1 - 0.1 * log(2), 1e-14, 0), "%.17g", encoding->amp);
-  rs_encoding_free(encoding);
-  rs_recipe_clear(&recipe);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_recipe recipe = make_recipe("yarn", cases[i].settings);
+    cr_assert_eq(rs_recipe_resolve(&recipe, &model, NULL), RS_OK);
+    rs_encoding *encoding = encode_recipe(&recipe, &model, 8, NULL);
+    cr_expect(close_to(encoding->amp, cases[i].amp, 1e-14, 0), "%s: %.17g", cases[i].settings, encoding->amp);
+    rs_encoding_free(encoding);
+    rs_recipe_clear(&recipe);
+  }
 }
 
 Test(dialects, general__beside_a_method_of_its_own_ids__leaves_them) {

@@ -7,11 +7,6 @@
 
 /* ---- what both need ---------------------------------------------------------------------------------------------- */
 
-/* What multiplies ggml's own 1 + 0.1 ln s, which it has for any s. */
-static double product_of(const rs_settled *s) {
-  return s->spectrum.amp / (1 + 0.1 * log(s->factor));
-}
-
 static void note_both(rs_converting *c) {
   const rs_settled *s = &c->settled;
   rs_note_base(c);
@@ -28,7 +23,7 @@ static void note_both(rs_converting *c) {
 static void note_reading(rs_converting *c) {
   const rs_settled *s = &c->settled;
   bool yarn = rs_settled_is(s, "yarn") && !s->softmax;
-  const rs_engine_setting settings[] = {{"attn_factor", yarn ? product_of(s) : 1}, {NULL, 0}};
+  const rs_engine_setting settings[] = {{"attn_factor", yarn ? s->product : 1}, {NULL, 0}};
   if (!rs_word_among(s->type->type, "dynamic longrope proportional"))
     rs_note_engine(c, "llama.cpp", "llamacpp", yarn ? settings : settings + 1);
 }
@@ -43,12 +38,17 @@ static void put_yarn_options(rs_converting *c) {
   rs_option_number(c, "--yarn-beta-fast", rs_settled_number(s, "beta_fast"));
   rs_option_number(c, "--yarn-beta-slow", rs_settled_number(s, "beta_slow"));
   if (s->softmax) return;
-  rs_option_number(c, "--yarn-attn-factor", product_of(s));
-  if (fabs(product_of(s) - 1) > 1e-15)
+  rs_option_number(c, "--yarn-attn-factor", s->product);
+  if (s->factor < 1)
+    rs_note(c,
+            "llama.cpp before pull request 17945 (2025-12) multiplies cos and sin by 0.1 ln s + 1 below s = 1, too: "
+            "there --yarn-attn-factor %.9g undoes it.",
+            s->product / (0.1 * log(s->factor) + 1));
+  if (fabs(s->product - 1) > 1e-15)
     rs_note(c,
             "llama.cpp since pull request 17945 (2025-12) computes --yarn-attn-factor itself: there --override-kv "
             "ARCH.rope.scaling.attn_factor=float:%.9g says it.",
-            product_of(s));
+            s->product);
 }
 
 /* What only a GGUF file can say, and what convert_hf_to_gguf.py makes of it. */
@@ -175,8 +175,8 @@ static void put_scaling(gguf *g) {
   if (longrope) put_number(g, "rope.scaling.attn_factor", s->spectrum.amp);
   if (yarn && s->softmax)
     put_number(g, "rope.scaling.yarn_log_multiplier", 0.1 * rs_settled_number(s, "mscale_all_dim"));
-  else if (yarn && fabs(product_of(s) - 1) > 1e-15)
-    put_number(g, "rope.scaling.attn_factor", product_of(s));
+  else if (yarn && fabs(s->product - 1) > 1e-15)
+    put_number(g, "rope.scaling.attn_factor", s->product);
 }
 
 /* Layers with a window, which turn plainly. */
