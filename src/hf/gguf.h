@@ -41,6 +41,7 @@ typedef struct rs_gguf_reader {
   rs_json *json;
   size_t head_dim, turned, context;
   bool windowed; /* some layers have a window */
+  double attn_factor; /* rope.scaling.attn_factor; 0: not read */
 } rs_gguf_reader;
 
 /* A key by its whole name, and the key behind "ARCHITECTURE.": NULL where there is none; it counts as read. */

@@ -377,7 +377,7 @@ rs_status rs_gguf_write_rope(rs_gguf_reader *r, rs_err *err) {
   refuse_tensors(r, s.type);
   if (!turns) return RS_OK;
   if ((r->row->traits & RS_GGUF_SECTIONS) != 0) s.sections = read_sections(r);
-  s.attention = rs_gguf_real(r, "rope.scaling.attn_factor", 1e-6, most_factor, 1);
+  s.attention = r->attn_factor = rs_gguf_real(r, "rope.scaling.attn_factor", 1e-6, most_factor, 1);
   s.original = rs_gguf_count(r, "rope.scaling.original_context_length", 0, 0);
   rs_status status = RS_OK;
   if (r->problems.count == 0) {

@@ -47,6 +47,13 @@ rs_status rs_hf_config_load(const char *file, char **text, size_t *length, rs_er
 rs_status rs_hf_tree(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err)
     RS_NONNULL(1, 3, 4);
 
+/* Whether such a tree (its top) was made of a GGUF file. */
+bool rs_hf_was_gguf(const rs_node *top) RS_NONNULL(1);
+
+/* The file's rope.scaling.attn_factor, by which llama.cpp multiplies its own factor on cos and sin; 1 where it has
+ * none. */
+double rs_hf_gguf_attn_factor(const rs_node *top) RS_NONNULL(1);
+
 /* The layers of a Hugging Face config.json: by its lists, by its patterns, else as its class in transformers has them.
  * RS_INPUT with each key that is wrong, a line each; or where no layer has attention. Cleared on failure. */
 rs_status rs_profile_load(const char *file, rs_profile *profile, rs_err *err) RS_NONNULL(1, 2);

@@ -33,8 +33,18 @@ static void forget_lines(rs_node *node) {
 
 rs_status rs_hf_tree(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err) {
   RS_TRY(rs_json_read(text, length, name, tree, err));
-  if (rs_node_get(&(*tree)->root, RS_GGUF_MARK) != NULL) forget_lines(&(*tree)->root);
+  if (rs_hf_was_gguf(&(*tree)->root)) forget_lines(&(*tree)->root);
   return RS_OK;
+}
+
+bool rs_hf_was_gguf(const rs_node *top) {
+  return rs_node_get(top, RS_GGUF_MARK) != NULL;
+}
+
+double rs_hf_gguf_attn_factor(const rs_node *top) {
+  double factor;
+  const char *word = rs_hf_word(rs_node_get(rs_node_get(top, RS_GGUF_MARK), "attn_factor"));
+  return rs_number_read(word, &factor) ? factor : 1;
 }
 
 /* Takes the tree over. */

@@ -170,6 +170,37 @@ static const char *const llama[] = {
     "llama.attention.head_count_kv=u:1", "llama.attention.layer_norm_rms_epsilon=f:1e-5",
     "llama.rope.freq_base=f:10000",      NULL};
 
+#define YARN                                                                                                           \
+  "llama.rope.scaling.type=s:yarn", "llama.rope.scaling.factor=f:4", "llama.rope.scaling.original_context_length=u:16"
+
+/* llama.cpp reads attn_factor of every file, yarn_attn_factor and bounds of the ramp of some architectures: cos and sin
+ * get 0.1 ln 4 + 1 = 1.13863 times the former. */
+Test(gguf_command, check__llamacpp__reads_the_factor_of_the_metadata) {
+  static const struct {
+    const char *keys[6], *said[2], *unsaid;
+  } cases[] = {{{YARN, "llama.rope.scaling.attn_factor=f:1.5"},
+                {"the file multiplies cos and sin by 1.70794, so logits by 2.917, and llama.cpp takes 1.70794; ",
+                 "fix: leave rope.scaling.attn_factor and"},
+                "RS601"},
+               {{YARN, "llama.rope.scaling.yarn_attn_factor=f:2"},
+                {"the file multiplies cos and sin by 2, so logits by 4, and llama.cpp takes 1.13863; ",
+                 "llama.cpp: cos and sin are multiplied by 1.13863, not 2 [RS601]"},
+                NULL},
+               {{YARN, "llama.rope.scaling.yarn_beta_slow=f:0.01"},
+                {"llama.cpp: 2 of 4 frequencies differ, by up to "},
+                "RS301"},
+               {{YARN}, {"m.gguf"}, "RS601"},
+               {{YARN, "llama.rope.scaling.factor=f:0.5"}, {"RS203"}, "RS601"}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    g_model("m.gguf", llama, cases[i].keys, NULL);
+    result got = run(&(command){.arguments = {"check", "--findings", "m.gguf", "--engine", "llamacpp"}});
+    for (size_t n = 0; n < 2 && cases[i].said[n] != NULL; n++)
+      cr_expect_not_null(strstr(got.out, cases[i].said[n]), "%zu: %s%s", i, got.out, got.err);
+    cr_expect(cases[i].unsaid == NULL || strstr(got.out, cases[i].unsaid) == NULL, "%zu: %s", i, got.out);
+    result_clear(&got);
+  }
+}
+
 enum { PARTS = 11 };
 static const g_part whole[PARTS] = {
     {.name = "token_embd.weight", .extents = {16, 10}},        {.name = "output_norm.weight", .extents = {16}},

@@ -281,8 +281,23 @@ static rs_status leave_magnitude(const rs_checked *c, const rs_reader *reader, r
                               err);
 }
 
-/* DeepSeek's models have a class of their own in vLLM, which its change of YaRN's left as it was. */
+/* Of a GGUF file llama.cpp reads YaRN's factor on cos and sin, but its bounds for Grok and Mistral 3 alone. */
+static rs_status take_metadata(const rs_checked *c, const rs_reader *reader, rs_model *model, rs_err *err) {
+  const struct {
+    const char *name;
+    double number;
+  } taken[] = {{"attn_factor", rs_hf_gguf_attn_factor(c->top)}, {"beta_fast", 32}, {"beta_slow", 1}};
+  if (!is_yarn(c) || strcmp(reader->dialect, "llamacpp") != 0 || !rs_hf_was_gguf(c->top)) return RS_OK;
+  for (size_t i = 0; i < RS_COUNT(taken); i++)
+    RS_TRY(rs_recipe_set_number(&model->published, taken[i].name, taken[i].number, err));
+  return RS_OK;
+}
+
+/* DeepSeek's models have a class of their own in vLLM, which its change of YaRN's left as it was. LongRoPE's factor on
+ * cos and sin is computed by llama.cpp's converter, and read of its files. */
 static const char *dialect_of(const rs_checked *c, const rs_reader *reader) {
+  bool llamacpp = strcmp(reader->dialect, "llamacpp") == 0 && rs_hf_was_gguf(c->top);
+  if (llamacpp && strcmp(c->model->published.method->name, "longrope") == 0) return "hf";
   const rs_value *softmax = rs_setting(&c->model->published.settings, "mscale_softmax");
   bool latent = reader->mrope_ramp && softmax != NULL && softmax->set && softmax->number == 1;
   return latent ? "vllm" : reader->dialect;
@@ -294,6 +309,7 @@ rs_status rs_spectrum_read(const rs_checked *c, const rs_reader *reader, rs_spec
   bool plain = reader->mrope_ramp && dialect == reader->dialect;
   RS_TRY(take_numbers(c, reader, &model, err));
   RS_TRY(leave_magnitude(c, reader, &model, err));
+  RS_TRY(take_metadata(c, reader, &model, err));
   return make_spectrum(&model, dialect, plain ? "vllm_mrope" : NULL, spectrum, err);
 }
 

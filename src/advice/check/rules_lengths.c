@@ -129,11 +129,27 @@ static double formula(const rs_checked *c, const rs_rope_entry *rope) {
   return one > 0 && all > 0 ? rs_yarn_magnitude(one, s) / rs_yarn_magnitude(all, s) : rs_yarn_magnitude(1, s);
 }
 
+/* Of a GGUF file llama.cpp takes rope.scaling.attn_factor, of YaRN times the formula's. */
+static void tell_gguf(rs_checked *c, const rs_node *node, bool yarn, double wanted) {
+  double given = rs_node_number(node), factor = rs_hf_gguf_attn_factor(c->top),
+         theirs = yarn ? factor * wanted : factor;
+  const char *fix = yarn ? rs_fix(c, "leave rope.scaling.attn_factor and rope.scaling.yarn_attn_factor out for that")
+                         : rs_fix(c, "write rope.scaling.attn_factor = %.10g for that", wanted);
+  rs_find(c, "RS301", node, fix,
+          "the file multiplies cos and sin by %.6g, so logits by %.4g, and llama.cpp takes %.6g; %s gives %.6g, so "
+          "%.4g, which is what SGLang and vLLM before #56446 take of a config.json",
+          given, given * given, theirs, yarn ? "0.1 ln s + 1" : "sqrt(1 + ln s / ln L0)", wanted, wanted * wanted);
+}
+
 static void find_off_formula(rs_checked *c, const rs_rope_entry *rope) {
   const rs_node *node = rs_key(rope->node, "attention_factor");
   double given = rs_node_number(node), wanted = formula(c, rope), s = rs_factor_of(c, rope);
   bool yarn = strcmp(rope->known->type, "yarn") == 0;
   if (isnan(given + s + wanted) || fabs(given / wanted - 1) < 1e-3) return;
+  if (rs_hf_was_gguf(c->top)) {
+    tell_gguf(c, node, yarn, wanted);
+    return;
+  }
   rs_find(c, "RS301", node,
           rs_fix(c, "write %.10g, or leave it out%s", wanted,
                  fabs(given / s - 1) < 1e-3 ? " (the number is that of factor)" : ""),
