@@ -201,6 +201,8 @@ static rs_status read_published(const char *folder, rs_checkpoint *checkpoint, r
     checkpoint->shape.form = found.shape.form;
     *model = found.geometry;
     found.geometry = (rs_model){0};
+    checkpoint->doubt = found.doubt;
+    found.doubt = NULL;
     take_recipes(checkpoint, model, &found.recipes, &found.recipe_count);
   }
   rs_hf_checkpoint_clear(&found);

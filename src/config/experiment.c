@@ -26,6 +26,7 @@ void rs_checkpoint_clear(rs_checkpoint *checkpoint) {
   for (size_t part = 0; part < RS_CHECKPOINT_PARTS; part++) rs_settings_clear(&checkpoint->settings[part]);
   rs_shape_clear(&checkpoint->shape);
   free(checkpoint->folder);
+  free(checkpoint->doubt);
 }
 
 void rs_experiment_clear(rs_experiment *experiment) {

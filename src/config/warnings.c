@@ -110,6 +110,17 @@ static rs_status warn_method(const rs_experiment *experiment, const rs_task *tas
   return RS_OK;
 }
 
+static void warn_doubts(const rs_experiment *experiment, rs_text *lines) {
+  for (size_t i = 0; i < experiment->model_count && experiment->checkpoints != NULL; i++) {
+    RS_OWNED(rs_text) line = {0};
+    const char *doubt = experiment->checkpoints[i].doubt;
+    if (doubt == NULL) continue;
+    rs_text_printf(&line, "checkpoint %s: %s", experiment->models[i].name, doubt);
+    add_line(lines, rs_text_string(&line));
+    lines->failed |= line.failed;
+  }
+}
+
 rs_status rs_experiment_warnings(const rs_experiment *experiment, rs_text *lines, rs_err *err) {
   const rs_task_in in = {.params = experiment->task.params};
   rs_task task = {0};
@@ -117,6 +128,7 @@ rs_status rs_experiment_warnings(const rs_experiment *experiment, rs_text *lines
   rs_status status = RS_OK;
   for (size_t model = 0; model < experiment->model_count && experiment->layers != NULL; model++)
     if (experiment->layers[model].remark != NULL) add_line(lines, experiment->layers[model].remark);
+  warn_doubts(experiment, lines);
   for (size_t model = 0; model < experiment->model_count && status == RS_OK; model++)
     for (size_t method = 0; method < experiment->methods.count && status == RS_OK; method++) {
       rs_recipe recipe = {0};

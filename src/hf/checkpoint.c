@@ -401,7 +401,8 @@ static rs_status read_geometry(rs_hf_file *file, rs_err *err) {
   return RS_OK;
 }
 
-static rs_status read_tree(const rs_node *root, rs_hf_checkpoint *out, rs_err *err) {
+/* The tree is as before afterwards. */
+static rs_status read_tree(rs_node *root, rs_hf_checkpoint *out, rs_err *err) {
   const rs_node *text = rs_hf_text_config(root);
   rs_hf_file file = {.top = root, .root = text, .problems = {.top = text}, .out = out};
   RS_TRY(rs_hf_find_row(&file, err));
@@ -409,6 +410,9 @@ static rs_status read_tree(const rs_node *root, rs_hf_checkpoint *out, rs_err *e
   out->architecture = file.row;
   rs_status status = read_geometry(&file, err);
   if (status == RS_OK) status = read_shape(&file, err);
+  if (status == RS_OK) status = rs_hf_doubt(root, &file.profile, err);
+  out->doubt = file.profile.doubt;
+  file.profile.doubt = NULL;
   rs_profile_clear(&file.profile);
   rs_problems_clear(&file.problems);
   return status;
@@ -436,6 +440,7 @@ rs_status rs_hf_checkpoint_read(const char *folder, rs_hf_checkpoint *checkpoint
 void rs_hf_checkpoint_clear(rs_hf_checkpoint *checkpoint) {
   for (size_t i = 0; i < checkpoint->recipe_count; i++) rs_recipe_clear(&checkpoint->recipes[i]);
   free(checkpoint->recipes);
+  free(checkpoint->doubt);
   rs_shape_clear(&checkpoint->shape);
   rs_model_clear(&checkpoint->geometry);
   rs_token_layout_clear(&checkpoint->tokens);

@@ -182,6 +182,7 @@ typedef struct rs_hf_checkpoint {
   size_t channels, patch_side;    /* of images: numbers of a pixel, pixels of a patch's side; 0 */
   const struct rs_gguf_row *gguf; /* it is a GGUF file of this architecture; NULL: a folder */
   double added_scale; /* multiplies what attention and feed-forward add (Granite): weights that are read get it */
+  char *doubt;        /* as in rs_profile. Owned */
 } rs_hf_checkpoint;
 
 /* Reads config.json of a folder, as transformers 4 or 5 writes it, or the metadata of a GGUF file. RS_INPUT with each

@@ -237,6 +237,34 @@ Test(gguf_command, tensors_that_do_not_fit__are_named) {
                  "it\n");
 }
 
+/* What llama.cpp takes where a key is missing, and what it reads otherwise. */
+Test(gguf_command, what_is_guessed__is_a_warning_of_every_command_that_reads_weights) {
+  static const char *const guessed[] = {"llama.rope.freq_base=", "tokenizer.ggml.model=s:none", NULL};
+  static const char warning[] = "llama.rope.freq_base is missing: llama.cpp takes 10000\n";
+  static const char *const commands[][6] = {{"logits", "m.gguf", "t.npy", "--out", "o.npy"},
+                                            {"plan", "c.yaml", "--quiet"},
+                                            {"plan", "c.yaml"},
+                                            {"run", "c.yaml", "--out", "r"}};
+  g_part parts[PARTS + 1] = {{0}};
+  memcpy(parts, whole, sizeof whole);
+  const rs_array tokens = {.rank = 1, .shape = {3}, .count = 3, .numbers = (double[]){1, 2, 3}};
+  cr_assert_eq(rs_npy_write("t.npy", &tokens, true, NULL), RS_OK);
+  write_file("c.yaml", "checkpoint: {name: model, folder: m.gguf}\ntask: {name: copy, symbols: 8}\nlengths: [16]\n"
+                       "methods: [yarn]\nmetrics: [loss]\n");
+  g_model("m.gguf", llama, guessed, parts);
+  for (size_t i = 0; i < RS_COUNT(commands); i++) {
+    command c = {.arguments = {NULL}};
+    for (size_t w = 0; w < RS_COUNT(commands[i]); w++) c.arguments[w] = commands[i][w];
+    result got = run(&c);
+    bool quiet = c.arguments[2] != NULL && strcmp(c.arguments[2], "--quiet") == 0;
+    const char *line = strstr(got.err, i == 0 ? "warning: llama." : "warning: checkpoint model: llama.");
+    cr_expect_eq(got.status, 0, "%zu: %s", i, got.err);
+    cr_expect((line != NULL) == !quiet, "%zu: %s", i, got.err);
+    cr_expect(quiet || strstr(got.err, warning) != NULL, "%zu: %s", i, got.err);
+    result_clear(&got);
+  }
+}
+
 Test(gguf_command, what_is_no_model__is_refused_by_every_command) {
   static const char *const commands[][6] = {{"explain", "m.gguf"},
                                             {"convert", "m.gguf", "--to", "hf5"},

@@ -268,6 +268,7 @@ static rs_status run(const cli_options *options, rs_err *err) {
   rs_transformer *transformer = NULL;
   RS_TRY(rs_trained_marked(folder, &own, err));
   if (!own) RS_TRY(rs_hf_checkpoint_read(folder, &checkpoint, err));
+  if (checkpoint.doubt != NULL) cli_note(options, "warning: %s", checkpoint.doubt);
   rs_status status = read_inputs(options, &checkpoint, &i, err);
   if (status == RS_OK)
     status = own ? load_trained(folder, format, &transformer, err)
