@@ -237,6 +237,29 @@ Test(gguf_command, tensors_that_do_not_fit__are_named) {
                  "it\n");
 }
 
+/* Read as a longrope with one table twice, of which the file has no tensors, and which changes at no length. */
+Test(gguf_command, factors_of_no_recipe__are_those_of_rope_freqs) {
+  static const float factors[] = {1, 1.5F, 2.25F, 9};
+  static const struct {
+    const char *words[5], *said, *unsaid;
+  } cases[] = {
+      {{"convert", "m.gguf", "--to", "llamacpp"}, "note: The GGUF's tensor rope_freqs.weight divides", "rope_factors"},
+      {{"convert", "m.gguf", "--to", "gguf-metadata"}, "\"rope_freqs.weight\": [1, 1.5, 2.25, 9]", "rope_factors"},
+      {{"convert", "m.gguf", "--to", "gguf-metadata"}, "rope.freq_base", "rope.scaling"},
+      {{"check", "--findings", "m.gguf"}, "rope_freqs.weight is of no recipe", "RS701"}};
+  g_model("m.gguf", llama, NULL, (g_part[]){{.name = "rope_freqs.weight", .extents = {4}, .numbers = factors}, {0}});
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    command c = {.arguments = {NULL}};
+    for (size_t w = 0; w < RS_COUNT(cases[i].words); w++) c.arguments[w] = cases[i].words[w];
+    result got = run(&c);
+    cr_expect(strstr(got.out, cases[i].said) != NULL || strstr(got.err, cases[i].said) != NULL, "%s%s", got.out,
+              got.err);
+    cr_expect(strstr(got.out, cases[i].unsaid) == NULL && strstr(got.err, cases[i].unsaid) == NULL, "%s%s", got.out,
+              got.err);
+    result_clear(&got);
+  }
+}
+
 /* What llama.cpp takes where a key is missing, and what it reads otherwise. */
 Test(gguf_command, what_is_guessed__is_a_warning_of_every_command_that_reads_weights) {
   static const char *const guessed[] = {"llama.rope.freq_base=", "tokenizer.ggml.model=s:none", NULL};

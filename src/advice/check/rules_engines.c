@@ -176,9 +176,18 @@ static double tokens_of(const rs_checked *c, double given) {
   return !isnan(given) ? given : c->model != NULL ? (double)c->model->train_length : 0;
 }
 
+/* A table that is the same on both sides does not change. */
+static bool has_one_table(const rs_rope_entry *rope) {
+  const rs_node *near = rs_key_list(rope->node, "short_factor"), *far = rs_key_list(rope->node, "long_factor");
+  if (near == NULL || far == NULL || near->count != far->count) return false;
+  for (size_t i = 0; i < far->count; i++)
+    if (rs_node_number(&near->items[i]) != rs_node_number(&far->items[i])) return false;
+  return true;
+}
+
 static void find_switch(rs_checked *c, const rs_rope_entry *rope) {
   double tokens = tokens_of(c, rs_trained_of(c, rope));
-  if (tokens != 0)
+  if (tokens != 0 && !has_one_table(rope))
     rs_find(c, "RS701", rope->node, NULL,
             "past %.0f tokens long_factor takes the place of short_factor: transformers switches within a sequence, "
             "keys cached before keep the other table; vLLM and llama.cpp choose once, by the length they are started "

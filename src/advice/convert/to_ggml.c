@@ -20,6 +20,16 @@ static void note_both(rs_converting *c) {
                "and attention.temperature_scale of the GGUF.");
 }
 
+/* Whether it is a GGUF file whose rope_freqs.weight is of no recipe, which is read as a longrope that does not change
+ * with the length. */
+static bool has_freqs(const rs_converting *c) {
+  const rs_settings *settings = &c->settled.recipe.settings;
+  if (c->from->config == NULL || !rs_hf_was_gguf(&c->from->config->root)) return false;
+  if (!rs_settled_is(&c->settled, "longrope") || c->settled.spectrum.amp != 1) return false;
+  const rs_value *far = rs_setting(settings, "long_factor"), *near = rs_setting(settings, "short_factor");
+  return far->count == near->count && memcmp(far->list, near->list, far->count * sizeof *far->list) == 0;
+}
+
 static void note_reading(rs_converting *c) {
   const rs_settled *s = &c->settled;
   bool yarn = rs_settled_is(s, "yarn") && !s->softmax;
@@ -58,7 +68,9 @@ static void note_file(rs_converting *c) {
   const rs_model *model = s->model;
   double formula = rs_longrope_formula(model), amp = s->spectrum.amp;
   bool llama3 = rs_settled_is(s, "llama3"), proportional = rs_settled_is(s, "proportional"),
-       longrope = rs_settled_is(s, "longrope");
+       longrope = rs_settled_is(s, "longrope") && !has_freqs(c);
+  if (has_freqs(c))
+    rs_note(c, "The GGUF's tensor rope_freqs.weight divides frequencies at every length alike; it is no option.");
   if (llama3 || proportional)
     rs_note(c, "%s is no option: the GGUF's tensor rope_freqs.weight holds it (--to gguf-metadata prints it).",
             s->type->type);
@@ -166,7 +178,8 @@ static void put_number(gguf *g, const char *name, double value) {
 
 static void put_scaling(gguf *g) {
   const rs_settled *s = &g->c->settled;
-  bool yarn = rs_settled_is(s, "yarn"), linear = rs_settled_is(s, "linear"), longrope = rs_settled_is(s, "longrope");
+  bool yarn = rs_settled_is(s, "yarn"), linear = rs_settled_is(s, "linear");
+  bool longrope = rs_settled_is(s, "longrope") && !has_freqs(g->c);
   if (yarn || linear || longrope) rs_json_string(&g->c->json, key_of(g, "rope.scaling.type"), s->type->type);
   if (yarn || linear) put_number(g, "rope.scaling.factor", s->factor);
   if (yarn || longrope) put_number(g, "rope.scaling.original_context_length", (double)s->model->train_length);
@@ -212,12 +225,14 @@ static void put_divisors(rs_converting *c, const char *name) {
 static void put_tensors(rs_converting *c) {
   const rs_settings *settings = &c->settled.recipe.settings;
   const rs_value *far = rs_setting(settings, "long_factor"), *near = rs_setting(settings, "short_factor");
-  bool longrope = rs_settled_is(&c->settled, "longrope");
-  if (!longrope && !rs_settled_is(&c->settled, "llama3") && !rs_settled_is(&c->settled, "proportional")) return;
+  bool freqs = has_freqs(c), longrope = rs_settled_is(&c->settled, "longrope") && !freqs;
+  bool divided = freqs || rs_settled_is(&c->settled, "llama3") || rs_settled_is(&c->settled, "proportional");
+  if (!longrope && !divided) return;
   rs_json_object(&c->json, "tensors");
   if (longrope) rs_put_list(&c->json, "rope_factors_long.weight", far->list, far->count);
   if (longrope) rs_put_list(&c->json, "rope_factors_short.weight", near->list, near->count);
-  if (!longrope) put_divisors(c, "rope_freqs.weight");
+  if (freqs) rs_put_list(&c->json, "rope_freqs.weight", far->list, far->count);
+  if (divided && !freqs) put_divisors(c, "rope_freqs.weight");
   rs_json_end(&c->json);
   rs_note(c, "What stands in tensors is data of the file, float32, and no metadata.");
 }
