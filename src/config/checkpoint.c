@@ -195,7 +195,8 @@ static rs_status read_trained(const char *folder, rs_checkpoint *checkpoint, rs_
 static rs_status read_published(const char *folder, rs_checkpoint *checkpoint, rs_model *model, rs_err *why) {
   rs_hf_checkpoint found;
   RS_TRY(rs_hf_checkpoint_read(folder, &found, why));
-  rs_status status = checkpoint->tuned ? rs_shape_trains(&found.shape, why) : RS_OK;
+  rs_status status = rs_weight_types_check(folder, why);
+  if (status == RS_OK && checkpoint->tuned) status = rs_shape_trains(&found.shape, why);
   if (status == RS_OK) {
     checkpoint->layers = found.shape.decoder.count;
     checkpoint->shape.form = found.shape.form;

@@ -140,6 +140,10 @@ void rs_refuse_metrics(rs_config_context *config, const rs_node *node);
  * with the parameter as subject, or without one where there is no checkpoint. */
 rs_status rs_model_source_check(const rs_config_context *config, const rs_variant *source, size_t model, rs_err *err);
 
+/* Whether the numbers of a GGUF file's tensors are of types that are read, by its header; RS_OK for a folder.
+ * RS_UNSUPPORTED with the first tensor that is not. */
+rs_status rs_weight_types_check(const char *folder, rs_err *err);
+
 /* Whether the config has sources; beside a checkpoint rows are then observed. */
 static inline bool rs_reads_sources(const rs_config_context *config) {
   return rs_node_get(config->root, "sources") != NULL;

@@ -29,6 +29,18 @@ static rs_status check_place(const rs_variant *source, const char *name, size_t 
 
 /* ---- a checkpoint of its own ------------------------------------------------------------------------------------- */
 
+rs_status rs_weight_types_check(const char *folder, rs_err *err) {
+  rs_gguf *file;
+  rs_status status = RS_OK;
+  if (!rs_hf_is_gguf(folder)) return RS_OK;
+  RS_TRY(rs_gguf_open(folder, &file, err));
+  const rs_safetensors *weights = rs_gguf_checkpoint(file);
+  for (size_t i = 0; i < weights->count && status == RS_OK; i++) /* no numbers of it: its type alone is looked at */
+    status = rs_stored_floats(&weights->tensors[i], 0, 0, NULL, err);
+  rs_gguf_close(file);
+  return status;
+}
+
 rs_status rs_folder_shape(const char *folder, rs_shape *shape, rs_err *err) {
   rs_hf_checkpoint published = {0};
   rs_trained trained = {0};
@@ -80,9 +92,10 @@ static rs_status check_folder(const rs_variant *source, const rs_model *model, r
   const rs_model_source *rows = source->params;
   rs_shape shape;
   rs_err why = {0};
-  if (rs_folder_shape(rows->checkpoint.path, &shape, &why) != RS_OK)
-    return rs_fail_on(err, why.status, "checkpoint", "%s", why.message);
-  rs_status status = check_shape(source, &shape, model, err);
+  rs_status status = rs_weight_types_check(rows->checkpoint.path, &why);
+  if (status == RS_OK) status = rs_folder_shape(rows->checkpoint.path, &shape, &why);
+  if (status != RS_OK) return rs_fail_on(err, why.status, "checkpoint", "%s", why.message);
+  status = check_shape(source, &shape, model, err);
   rs_shape_clear(&shape);
   return status;
 }

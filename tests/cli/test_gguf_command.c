@@ -288,6 +288,34 @@ Test(gguf_command, what_is_guessed__is_a_warning_of_every_command_that_reads_wei
   }
 }
 
+/* The header tells it before minutes of work. */
+Test(gguf_command, weights_of_a_type_that_is_not_read__are_refused_before_a_run) {
+  static const struct {
+    const char *config, *said;
+  } cases[] = {
+      {"checkpoint: {name: model, folder: m.gguf}\ntask: {name: copy, symbols: 8}\nlengths: [16]\nmethods: [yarn]\n"
+       "metrics: [loss]\n",
+       "m.gguf: tensor \"blk.0.ffn_up.weight\": is I8, which is not read here"},
+      {"model: {hf: m.gguf}\nsources: [{name: model, checkpoint: m.gguf, tokens: t.txt}]\nlengths: [3]\n"
+       "methods: [rope]\nmetrics: [entropy]\n",
+       "m.gguf: tensor \"blk.0.ffn_up.weight\": is I8, which is not read here"}};
+  g_part parts[PARTS + 1] = {{0}};
+  memcpy(parts, whole, sizeof whole);
+  parts[9].bytes = true;
+  g_model("m.gguf", llama, NULL, parts);
+  write_file("t.txt", "1 2 3\n");
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    write_file("c.yaml", cases[i].config);
+    for (size_t plan = 0; plan < 2; plan++) {
+      result got = run(&(command){.arguments = {plan ? "plan" : "run", "c.yaml", plan ? NULL : "--out", "r"}});
+      cr_expect_eq(got.status, 2, "%zu: %s", i, got.err);
+      cr_expect_not_null(strstr(got.err, cases[i].said), "%zu: %s", i, got.err);
+      cr_expect_not(exists("r"), "%zu", i);
+      result_clear(&got);
+    }
+  }
+}
+
 Test(gguf_command, what_is_no_model__is_refused_by_every_command) {
   static const char *const commands[][6] = {{"explain", "m.gguf"},
                                             {"convert", "m.gguf", "--to", "hf5"},
