@@ -40,7 +40,7 @@ typedef struct rs_gguf_reader {
   rs_text notes; /* what was guessed, ignored or recovered, "; " between two */
   rs_json *json;
   size_t head_dim, turned, context;
-  bool windowed; /* some layers have a window */
+  bool windowed;      /* some layers have a window */
   double attn_factor; /* rope.scaling.attn_factor; 0: not read */
 } rs_gguf_reader;
 

@@ -34,7 +34,9 @@ Test(config_targets, defaults__are_the_same_targets_where_the_task_has_such) {
       {MODEL "task: copy\nlengths: [32, 64]\n", {0}, "targets: per_length\nbaselines: none\n"},
       {MODEL "task: dictionary\nlengths: [32, 64]\n", {0}, "targets: same\ntarget_tokens: 32\n"},
       {MODEL "task: dictionary\nlengths: 32\n", {0}, "targets: per_length\n"}, /* half of its tokens are not scored */
-      {MODEL "task: dictionary\nlengths: 32\n", {"task.unscored=0", "targets=same"}, "targets: same\ntarget_tokens: 32\n"},
+      {MODEL "task: dictionary\nlengths: 32\n",
+       {"task.unscored=0", "targets=same"},
+       "targets: same\ntarget_tokens: 32\n"},
       {TEXT "lengths: [32, 64]\nzip: [methods, lengths]\nmethods: [pi, rope]\n", {0}, "32\nbaselines: none\n"},
       {TEXT "lengths: [32, 64]\n", {0}, "  - {name: loss_difference, baseline: window}\n"},
       {TEXT "lengths: [32, 64]\n", {"baselines=unchanged"}, "  - {name: loss_difference, baseline: unchanged}\n"},
@@ -118,10 +120,11 @@ Test(config_targets, mistakes__are_named) {
                                                       "least of the lengths, and of what checkpoints were trained at"},
       {TEXT "lengths: [16, 64]\ntarget_tokens: 17\n", "t.yaml:4:16: target_tokens = 17: must not exceed 16 tokens: the "
                                                       "least of the lengths, and of what checkpoints were trained at"},
-      {TEXT "targets: per_length\ntarget_tokens: 8\n", "t.yaml:4:16: target_tokens = 8: are scored with targets: same alone"},
-      {MODEL "task: copy\ntarget_tokens: 8\n",
-       "t.yaml:3:16: target_tokens = 8: are scored with targets: same alone: the task copy asks for what fewer tokens would not "
-       "show, or has no last tokens: each length has sequences of its own"},
+      {TEXT "targets: per_length\ntarget_tokens: 8\n",
+       "t.yaml:4:16: target_tokens = 8: are scored with targets: same alone"},
+      {MODEL "task: copy\ntarget_tokens: 8\n", "t.yaml:3:16: target_tokens = 8: are scored with targets: same alone: "
+                                               "the task copy asks for what fewer tokens would not "
+                                               "show, or has no last tokens: each length has sequences of its own"},
       {TEXT "targets: per_length\nbaselines: window\n",
        "t.yaml:4:12: baselines = window: stand beside methods that score the same targets (targets: same)"},
       {MODEL "task: copy\nbaselines: window\n",
