@@ -264,7 +264,7 @@ static rs_status write_config(rs_gguf_reader *r, rs_err *err) {
   rs_json_object(r->json, RS_GGUF_MARK);
   rs_json_string(r->json, "architecture", r->row->architecture);
   rs_json_string(r->json, "notes", rs_text_string(&r->notes));
-  if (r->attn_factor > 0) rs_json_number(r->json, "attn_factor", r->attn_factor);
+  if (r->attn_factor > 0 && r->attn_factor != 1) rs_json_number(r->json, "attn_factor", r->attn_factor);
   rs_json_end(r->json);
   rs_json_end(r->json);
   return rs_text_check(&r->notes, err);
