@@ -260,6 +260,20 @@ Test(gguf_command, factors_of_no_recipe__are_those_of_rope_freqs) {
   }
 }
 
+/* The same table twice, in tensors of its own. */
+Test(gguf_command, factors_of_two_lengths__stay_where_they_are) {
+  static const float factors[] = {1, 1.5F, 2.25F, 9};
+  g_model("m.gguf", llama,
+          WORDS("llama.rope.scaling.type=s:longrope", "llama.rope.scaling.original_context_length=u:64"),
+          (g_part[]){{.name = "rope_factors_long.weight", .extents = {4}, .numbers = factors},
+                     {.name = "rope_factors_short.weight", .extents = {4}, .numbers = factors},
+                     {0}});
+  char *said = output_of(&(command){.arguments = {"convert", "m.gguf", "--to", "gguf-metadata"}});
+  cr_expect_not_null(strstr(said, "\"rope_factors_long.weight\": [1, 1.5, 2.25, 9]"), "%s", said);
+  cr_expect_null(strstr(said, "rope_freqs"), "%s", said);
+  free(said);
+}
+
 /* What llama.cpp takes where a key is missing, and what it reads otherwise. */
 Test(gguf_command, what_is_guessed__is_a_warning_of_every_command_that_reads_weights) {
   static const char *const guessed[] = {"llama.rope.freq_base=", "tokenizer.ggml.model=s:none", NULL};

@@ -21,11 +21,13 @@ static void note_both(rs_converting *c) {
 }
 
 /* Whether it is a GGUF file whose rope_freqs.weight is of no recipe, which is read as a longrope that does not change
- * with the length. */
+ * with the length, and has no original length therefore. */
 static bool has_freqs(const rs_converting *c) {
   const rs_settings *settings = &c->settled.recipe.settings;
-  if (c->from->config == NULL || !rs_hf_was_gguf(&c->from->config->root)) return false;
-  if (!rs_settled_is(&c->settled, "longrope") || c->settled.spectrum.amp != 1) return false;
+  if (c->from->config == NULL || c->from->replaced || !rs_hf_was_gguf(&c->from->config->root)) return false;
+  const rs_node *rope = rs_node_get(&c->from->config->root, "rope_scaling");
+  bool longrope = rs_settled_is(&c->settled, "longrope") && c->settled.spectrum.amp == 1;
+  if (!longrope || rope == NULL || rs_node_get(rope, "original_max_position_embeddings") != NULL) return false;
   const rs_value *far = rs_setting(settings, "long_factor"), *near = rs_setting(settings, "short_factor");
   return far->count == near->count && memcmp(far->list, near->list, far->count * sizeof *far->list) == 0;
 }
