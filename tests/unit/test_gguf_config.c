@@ -60,13 +60,12 @@ Test(gguf_config, a_whole_file__is_a_config) {
   enter_scratch();
   char *text = config_of(llama, NULL, NULL, &err);
   cr_assert_not_null(text, "%s", err.message);
-  cr_expect_str_eq(
-      text, "{\n  \"model_type\": \"llama\",\n  \"num_hidden_layers\": 2,\n  \"hidden_size\": 16,\n"
-            "  \"num_attention_heads\": 2,\n  \"max_position_embeddings\": 256,\n  \"head_dim\": 8,\n"
-            "  \"intermediate_size\": 24,\n  \"vocab_size\": 10,\n  \"num_key_value_heads\": 1,\n"
-            "  \"rms_norm_eps\": 1e-05,\n  \"tie_word_embeddings\": true,\n"
-            "  \"attention_bias\": false,\n  \"mlp_bias\": false,\n  \"rope_theta\": 50000,\n"
-            "  \"_gguf\": {\n    \"architecture\": \"llama\",\n    \"notes\": \"\",\n    \"attn_factor\": 1\n  }\n}\n");
+  cr_expect_str_eq(text, "{\n  \"model_type\": \"llama\",\n  \"num_hidden_layers\": 2,\n  \"hidden_size\": 16,\n"
+                         "  \"num_attention_heads\": 2,\n  \"max_position_embeddings\": 256,\n  \"head_dim\": 8,\n"
+                         "  \"intermediate_size\": 24,\n  \"vocab_size\": 10,\n  \"num_key_value_heads\": 1,\n"
+                         "  \"rms_norm_eps\": 1e-05,\n  \"tie_word_embeddings\": true,\n"
+                         "  \"attention_bias\": false,\n  \"mlp_bias\": false,\n  \"rope_theta\": 50000,\n"
+                         "  \"_gguf\": {\n    \"architecture\": \"llama\",\n    \"notes\": \"\"\n  }\n}\n");
   free(text);
 }
 
