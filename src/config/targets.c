@@ -50,9 +50,7 @@ static void find_obstacle(const rs_config_context *config, const rs_same_targets
   rs_example_shape shape;
   rs_err err = {0};
   if (task->kind->crop == RS_CROP_NEVER)
-    rs_text_printf(why,
-                   "the task %s asks for what fewer tokens would not show, or has no last tokens: each length has "
-                   "sequences of its own",
+    rs_text_printf(why, "sequences of %s cannot be cut to their last tokens, so each length draws others",
                    task->kind->kind.name);
   else
     find_own_scoring(&config->experiment->task, same, why);

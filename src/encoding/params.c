@@ -49,7 +49,7 @@ static const rs_param common_specs[] = {
      .summary = "as this implementation has the method; what it does differently is listed there"},
 };
 const rs_kind rs_common_stage = {
-    .name = "every method", .summary = "what every method has", .version = 1, RS_KIND(common_specs, rs_common_params)};
+    .name = "every method", .summary = "what every method has", RS_KIND(common_specs, rs_common_params)};
 
 static const rs_param rotary_specs[] = {
     {RS_FIELD(rs_rotary_params, rope_theta), .unit = "1", .min = 1.000001, .max = 1e300,

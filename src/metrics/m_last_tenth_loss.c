@@ -25,8 +25,8 @@ static const rs_column scalars[] = {
 const rs_metric_kind rs_metric_last_tenth_loss = {
     .kind = {.name = "last_tenth_loss",
              .summary = "loss over the last tenth of what a model reads, empty where nothing is asked there",
-             .reference = "loss against a token's place in the context: Kaplan et al., arXiv:2001.08361, section 3.2.1",
-             .version = 1},
+             .reference =
+                 "loss against a token's place in the context: Kaplan et al., arXiv:2001.08361, section 3.2.1"},
     RS_SCALARS(scalars),
     .read = read,
 };

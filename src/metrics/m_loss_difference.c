@@ -93,7 +93,6 @@ const rs_metric_kind rs_metric_loss_difference = {
              .summary = "loss less that of a baseline on the same targets, with its 95 % interval",
              .reference = "the bootstrap of paired differences: Efron and Tibshirani, An Introduction to the "
                           "Bootstrap, 1993, chapters 8 and 13",
-             .version = 1,
              RS_KIND(specs, params)},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 1),

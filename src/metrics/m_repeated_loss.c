@@ -130,7 +130,6 @@ const rs_metric_kind rs_metric_repeated_loss = {
                         "distance; of decoders",
              .reference = "sequences of random tokens, repeated: Elhage et al., A Mathematical Framework for "
                           "Transformer Circuits (2021); Olsson et al., arXiv:2209.11895",
-             .version = 1,
              RS_KIND(specs, rs_answer_bins)},
     RS_SCALARS(scalars),
     RS_CURVE(curve, 3),

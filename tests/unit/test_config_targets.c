@@ -103,9 +103,8 @@ Test(config_targets, mistakes__are_named) {
       {"model: llama-2-7b\nbaselines: none\n",
        "t.yaml:2:12: baselines = none: stand beside the methods of a checkpoint: there is none"},
       {TEXT "targets: sane\n", "t.yaml:3:10: targets = sane: must be one of same, per_length (did you mean same?)"},
-      {MODEL "task: copy\ntargets: same\n",
-       "t.yaml:3:10: targets = same: the task copy asks for what fewer tokens would not show, or has no last tokens: "
-       "each length has sequences of its own (targets: per_length)"},
+      {MODEL "task: copy\ntargets: same\n", "t.yaml:3:10: targets = same: sequences of copy cannot be cut to their "
+                                            "last tokens, so each length draws others (targets: per_length)"},
       {MODEL "task: {name: bytes, file: text, stride: 8}\ntargets: same\n",
        "t.yaml:3:10: targets = same: stride says what is scored of each length (targets: per_length)"},
       {MODEL "task: {name: bytes, file: text, unscored: 0.1}\ntargets: same\n",
@@ -122,14 +121,14 @@ Test(config_targets, mistakes__are_named) {
                                                       "least of the lengths, and of what checkpoints were trained at"},
       {TEXT "targets: per_length\ntarget_tokens: 8\n",
        "t.yaml:4:16: target_tokens = 8: are scored with targets: same alone"},
-      {MODEL "task: copy\ntarget_tokens: 8\n", "t.yaml:3:16: target_tokens = 8: are scored with targets: same alone: "
-                                               "the task copy asks for what fewer tokens would not "
-                                               "show, or has no last tokens: each length has sequences of its own"},
+      {MODEL "task: copy\ntarget_tokens: 8\n",
+       "t.yaml:3:16: target_tokens = 8: are scored with targets: same alone: "
+       "sequences of copy cannot be cut to their last tokens, so each length draws others"},
       {TEXT "targets: per_length\nbaselines: window\n",
        "t.yaml:4:12: baselines = window: stand beside methods that score the same targets (targets: same)"},
       {MODEL "task: copy\nbaselines: window\n",
-       "t.yaml:3:12: baselines = window: stand beside methods that score the same targets (targets: same): the task "
-       "copy asks for what fewer tokens would not show, or has no last tokens: each length has sequences of its own"},
+       "t.yaml:3:12: baselines = window: stand beside methods that score the same targets (targets: same): sequences "
+       "of copy cannot be cut to their last tokens, so each length draws others"},
       {TEXT "baselines: [none, window]\n", "t.yaml:3:12: baselines = [...]: has none beside others"},
       {TEXT "baselines: widow\n",
        "t.yaml:3:12: baselines = widow: must be one of window, unchanged (did you mean window?)"},

@@ -115,7 +115,7 @@ static void put_targets(const rs_experiment *experiment, const rs_plan *plan, rs
     rs_text_printf(text, "%zu block%s of %zu tokens, the last %zu token%s of each\n", plan->blocks,
                    plan->blocks > 1 ? "s" : "", same->longest, same->tokens, same->tokens > 1 ? "s" : "");
   else
-    rs_text_printf(text, "of each length its own%s%s\n", experiment->own_targets != NULL ? ": " : "",
+    rs_text_printf(text, "per_length%s%s\n", experiment->own_targets != NULL ? ": " : "",
                    experiment->own_targets != NULL ? experiment->own_targets : "");
   rs_text_puts(text, "baselines       ");
   cli_put_baselines(experiment, text);

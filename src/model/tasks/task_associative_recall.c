@@ -107,7 +107,6 @@ const rs_task_kind rs_task_associative_recall = {
     .kind = {.name = "associative_recall",
              .summary = "pairs of keys and values, then the keys in random order: the value of each is to be said",
              .reference = "MQAR, Arora et al., arXiv:2312.04927; multiquery_ar of github.com/HazyResearch/zoology",
-             .version = 1,
              RS_KIND(specs, params)},
     .form = RS_DECODER,
     .check = check,

@@ -286,7 +286,6 @@ const rs_task_kind rs_task_dictionary = {
              .summary =
                  "fillers by a local rule, keys with their values, and needles: keys met once and asked at the end",
              .reference = "after associative recall (Arora et al., arXiv:2312.04927) and needles in a haystack",
-             .version = 1,
              RS_KIND(specs, params)},
     .form = RS_DECODER,
     .check = check,

@@ -124,7 +124,6 @@ const rs_task_kind rs_task_flip_flop = {
              .summary = "a register of one bit: what was written last, however much is to be ignored since",
              .reference =
                  "flip-flop language modeling, Liu et al., arXiv:2306.00946, section 3; data synthseq/flipflop",
-             .version = 1,
              RS_KIND(specs, params)},
     .form = RS_DECODER,
     .parts = {[READ_BIT] = "read",

@@ -438,7 +438,6 @@ const rs_task_kind rs_task_passkey = {
              "passkey retrieval: Mohtashami and Jaggi, arXiv:2305.16300; Chen et al., arXiv:2306.15595, section 3.3; "
              "depths by tenths and the true key before each token: eval_needle.py of github.com/jzhang38/EasyContext; "
              "several needles: RULER, Hsieh et al., arXiv:2404.06654, section 3",
-         .version = 1,
          RS_KIND(specs, params)},
     .form = RS_DECODER,
     .check = check,

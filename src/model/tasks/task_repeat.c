@@ -268,7 +268,6 @@ const rs_task_kind rs_task_repeat = {
              .reference =
                  "repeated sequences of random tokens: Elhage et al., A Mathematical Framework for Transformer "
                  "Circuits (2021); Olsson et al., arXiv:2209.11895",
-             .version = 1,
              RS_KIND(specs, params)},
     .form = RS_DECODER,
     .check = check,

@@ -67,7 +67,6 @@ const rs_task_kind rs_task_translate = {
     .kind = {.name = "translate",
              .summary = "a sentence with every word exchanged for its other, and words in another order within blocks",
              .reference = "the setting of Vaswani et al., arXiv:1706.03762; the languages are made up",
-             .version = 1,
              RS_KIND(specs, params)},
     .form = RS_ENCODER_DECODER,
     .parts = {"word"},
