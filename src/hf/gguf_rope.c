@@ -368,14 +368,16 @@ static void write_scaling(rs_gguf_reader *r, const scaling *s, double base) {
 }
 
 rs_status rs_gguf_write_rope(rs_gguf_reader *r, rs_err *err) {
-  scaling s = {.type = "none"};
-  bool turns = (r->row->traits & RS_GGUF_UNTURNED) == 0;
-  double base = turns ? write_base(r) : 0;
-  if (turns) write_turned(r);
-  if (turns) s.factor = read_factor(r);
-  if (turns) s.type = read_type(r, s.factor);
+  scaling s = {0};
+  if ((r->row->traits & RS_GGUF_UNTURNED) != 0) {
+    refuse_tensors(r, "none");
+    return RS_OK;
+  }
+  double base = write_base(r);
+  write_turned(r);
+  s.factor = read_factor(r);
+  s.type = read_type(r, s.factor);
   refuse_tensors(r, s.type);
-  if (!turns) return RS_OK;
   if ((r->row->traits & RS_GGUF_SECTIONS) != 0) s.sections = read_sections(r);
   s.attention = r->attn_factor = rs_gguf_real(r, "rope.scaling.attn_factor", 1e-6, most_factor, 1);
   s.original = rs_gguf_count(r, "rope.scaling.original_context_length", 0, 0);
