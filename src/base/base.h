@@ -271,6 +271,8 @@ typedef struct rs_param {
   double min, max;
   const char *fallback; /* default as config text; NULL: none (unset unless given) */
   bool reading;         /* of a task: says how a trained model is read alone; its weights do not depend on it */
+  bool later;           /* records leave it out where it is 0, as those from before it have it; and resolved configs
+                           where it was not given */
   const char *summary;
 } rs_param;
 

@@ -172,7 +172,7 @@ void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text)
 void rs_settings_write(const rs_settings *settings, bool all, rs_text *text) {
   for (size_t p = 0; p < settings->count; p++) {
     const rs_value *value = &settings->values[p];
-    if (!value->set || !(all || value->given)) continue;
+    if (!value->set || !((all && !settings->params[p]->later) || value->given)) continue;
     rs_text_printf(text, ", %s: ", settings->params[p]->name);
     if (settings->params[p]->type == RS_NAME)
       rs_text_quote(text, value->name);

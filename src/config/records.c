@@ -115,8 +115,10 @@ void rs_value_json(rs_json *json, const char *key, const rs_param *param, const 
 
 void rs_record_write(rs_json *json, const rs_record *record, const void *structure) {
   for (size_t i = 0; i < record->field_count; i++) {
-    const rs_value value = field_value(&record->fields[i], structure);
-    rs_value_json(json, record->fields[i].name, &record->fields[i], &value);
+    const rs_param *field = &record->fields[i];
+    const rs_value value = field_value(field, structure);
+    bool none = field->type == RS_CHOICE ? value.choice == 0 : value.number == 0;
+    if (!(field->later && none)) rs_value_json(json, field->name, field, &value);
   }
   for (size_t i = 0; i < record->part_count; i++) {
     rs_json_object(json, record->parts[i].key);
@@ -197,11 +199,11 @@ static void read_field(rs_problems *problems, const rs_node *node, const rs_reco
                        const rs_chooser *chooser, void *structure) {
   const rs_node *child = rs_node_get(node, field->name);
   rs_value value = {.set = false};
-  if (child == NULL && !record->partial)
+  if (child == NULL && !record->partial && !field->later)
     rs_problem(problems, node, "has no %s", field->name);
   else if (child != NULL)
     (void)rs_read_value(problems, choose(chooser, child), field, &value);
-  else if (field->fallback != NULL)
+  else if (field->fallback != NULL && record->partial)
     (void)rs_value_parse(field, field->fallback, &value, NULL);
   if (value.set) rs_bind_value(field, &value, structure);
 }

@@ -197,7 +197,7 @@ static void put_part(rs_json *json, const char *key, const rs_settings *settings
   rs_json_object(json, key);
   for (size_t p = 0; p < settings->count; p++) {
     rs_text text = {0};
-    if (!settings->values[p].set) continue;
+    if (!settings->values[p].set || (settings->params[p]->later && !settings->values[p].given)) continue;
     rs_value_write(settings->params[p], &settings->values[p], &text);
     json->text->failed |= text.failed;
     rs_json_string(json, settings->params[p]->name, rs_text_string(&text));

@@ -121,3 +121,27 @@ Test(config_records, written__reads_back) {
   rs_tree_free(tree);
   rs_text_clear(&yaml);
 }
+
+/* As if the field were not: neither written nor wanted. */
+Test(config_records, later_fields_that_are_0__are_left_out) {
+  rs_record record = make_record(3);
+  record.partial = false;
+  fields[1].later = fields[2].later = true;
+  const numbers in = {{4, 0, 6}};
+  numbers out = {{0}};
+  rs_text json = {0};
+  rs_json writer = {.text = &json};
+  rs_problems problems = {0};
+  rs_tree *tree;
+  rs_json_object(&writer, NULL);
+  rs_record_write(&writer, &record, &in);
+  rs_json_end(&writer);
+  cr_expect_null(strstr(rs_text_string(&json), "f001"), "%s", rs_text_string(&json));
+  cr_expect_not_null(strstr(rs_text_string(&json), "f002"), "%s", rs_text_string(&json));
+  cr_assert_eq(rs_yaml_read(rs_text_string(&json), json.length, "t.yaml", &tree, NULL), RS_OK);
+  rs_record_read(&problems, &tree->root, &record, NULL, &out);
+  cr_expect_eq(problems.count, 0, "%s", rs_text_string(&problems.text));
+  cr_expect_eq(memcmp(&in, &out, sizeof in), 0);
+  rs_tree_free(tree);
+  rs_text_clear(&json);
+}
