@@ -262,8 +262,8 @@ static void run_block(const block_run *b, real *to) {
   const real *middle = work->middle;
   if (shape->cross) {
     cross_attention(b, norm_of(b, &shape->before_cross, place->before_cross, &work->before_cross, middle));
-    add_part(b, &place->cross.output, tight(work->cross.out, queries), &(rs_norm){0}, (rs_norm_place){0}, NULL, NULL,
-             middle, work->crossed);
+    add_part(b, &place->cross.output, tight(work->cross.out, queries), &shape->after_cross, place->after_cross,
+             &work->after_cross, work->found, middle, work->crossed);
     middle = work->crossed;
   }
   bool shared = shape->parallel && shape->before_feed_forward.kind == RS_NORM_NONE;
@@ -333,7 +333,7 @@ static void norm_to_input(const block_run *b, const rs_norm *norm, rs_norm_place
 }
 
 /* w->back.narrow = the gradient by the inputs of a part's last matrix: g itself, or through the norm behind the part,
- * comes to that matrix. */
+ * comes to that matrix. A norm of the sum stands between g and what the part was added to as well. */
 static void part_to_inputs(const block_run *b, const rs_linear_place *matrix, rs_rows inputs, const rs_norm *norm,
                            rs_norm_place place, const rs_norm_work *work, const real *before) {
   const rs_back_work *back = &b->w->back;
@@ -342,6 +342,7 @@ static void part_to_inputs(const block_run *b, const rs_linear_place *matrix, rs
     memset(back->behind, 0, b->rows * b->d * sizeof(real));
     rs_norm_rows_back(b->values, norm, place, b->rows, 1, b->d, tight(before, b->d), work, g, tight(back->behind, b->d),
                       b->gradient);
+    if (b->shape->norm_sums) rs_rows_copy(tight(back->behind, b->d), b->rows, b->d, g);
     g.data = back->behind;
   }
   rs_linear_back(b->w->context, matrix, b->rows, inputs, g, tight(back->narrow, matrix->inputs), false, b->gradient);
@@ -441,8 +442,8 @@ static void cross_attention_back(const block_run *b) {
                        .dv = tight(back->keys + keys, 2 * keys),
                        .key_rows = source_rows,
                        .key_length = b->source_length};
-  rs_linear_back(b->w->context, &b->place->cross.output, b->rows, tight(work->out, queries), tight(back->x, b->d),
-                 tight(back->narrow, queries), false, b->gradient);
+  part_to_inputs(b, &b->place->cross.output, tight(work->out, queries), &b->shape->after_cross, b->place->after_cross,
+                 &b->work->after_cross, b->work->found);
   run_heads_back(b, &h);
   rs_linear_back(b->w->context, &b->place->cross.kv, source_rows, b->source, tight(back->keys, 2 * keys),
                  tight(back->source, b->d), true, b->gradient);

@@ -69,7 +69,7 @@ typedef struct rs_attention_place {
 } rs_attention_place;
 
 typedef struct rs_block_place {
-  rs_norm_place before_attention, after_attention, before_cross, before_feed_forward, after_feed_forward;
+  rs_norm_place before_attention, after_attention, before_cross, after_cross, before_feed_forward, after_feed_forward;
   rs_attention_place attention, cross;
   rs_linear_place up, down; /* up: gate's rows, then up's, where gated */
   size_t curve;             /* (4,) of one that is learned: as rs_xielu has them */

@@ -93,14 +93,16 @@ typedef struct rs_feed_forward {
 } rs_feed_forward;
 
 /* x += after(attention(before(x))), then the same with feed-forward; or, parallel, both of the same x at once (GPT-J
- * with one norm: before_feed_forward is then none, and the feed-forward reads what attention does). */
+ * with one norm: before_feed_forward is then none, and the feed-forward reads what attention does). Where norms are of
+ * sums, x = after(x + attention(before(x))), and so on: with norms behind alone, Vaswani et al. (arXiv:1706.03762, 3.1)
+ * and BERT. */
 typedef struct rs_block {
   rs_norm before_attention, after_attention, before_feed_forward, after_feed_forward;
-  bool norm_sums; /* x = after(x + attention(x)), and so on: the norms behind are of the sums (BERT); not trained */
+  bool norm_sums; /* the norms behind are of the sums */
   bool parallel;
   rs_head_shape attention;
-  bool cross;           /* between the two: attention to the encoder's states, of the same heads, */
-  rs_norm before_cross; /* behind this norm */
+  bool cross;                        /* between the two: attention to the encoder's states, of the same heads, */
+  rs_norm before_cross, after_cross; /* and its norms */
   rs_feed_forward feed_forward;
   size_t recipe; /* which of the model's positional recipes */
   rs_mask mask;  /* of its attention */
@@ -136,8 +138,8 @@ typedef struct rs_shape {
 /* RS_INPUT where parts do not fit together, RS_MEMORY for more numbers than memory counts. */
 rs_status rs_shape_check(const rs_shape *shape, rs_err *err) RS_NONNULL(1);
 
-/* RS_UNSUPPORTED for what published models have and no way back is there for: experts, narrow layers, norms of sums,
- * clipped queries, learned curves, norms with weights behind the rotation, token types, no classes. */
+/* RS_UNSUPPORTED for what published models have and no way back is there for: experts, narrow layers, clipped
+ * queries, learned curves, norms with weights behind the rotation, token types, no classes. */
 rs_status rs_shape_trains(const rs_shape *shape, rs_err *err) RS_NONNULL(1);
 rs_status rs_shape_copy(rs_shape *copy, const rs_shape *from, rs_err *err) RS_NONNULL(1, 2);
 void rs_shape_clear(rs_shape *shape) RS_NONNULL(1);

@@ -193,6 +193,7 @@ static rs_block_place add_block(list *l, const rs_block *block, size_t width) {
   place.after_attention = add_norm(l, "post_attention_layernorm", &block->after_attention, width);
   place.before_cross = add_norm(l, "cross_attention_layernorm", &block->before_cross, width);
   if (block->cross) place.cross = add_attention(l, "cross_attn", &block->attention, width, true);
+  place.after_cross = add_norm(l, "post_cross_attention_layernorm", &block->after_cross, width);
   place.before_feed_forward = add_norm(l, behind ? "pre_feedforward_layernorm" : "post_attention_layernorm",
                                        &block->before_feed_forward, width);
   if (ff->experts.count > 0) {

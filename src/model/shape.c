@@ -65,6 +65,7 @@ static rs_status check_block(const rs_shape *shape, const rs_block *block, rs_er
   RS_TRY(check_norm(&block->before_feed_forward, err));
   RS_TRY(check_norm(&block->after_feed_forward, err));
   RS_TRY(check_norm(&block->before_cross, err));
+  RS_TRY(check_norm(&block->after_cross, err));
   RS_TRY(check_heads(&block->attention, err));
   RS_TRY(check_experts(block, err));
   if (block->feed_forward.width < 1 || block->feed_forward.width > most)
@@ -131,12 +132,6 @@ void rs_shape_clear(rs_shape *shape) {
 
 /* ---- training ---------------------------------------------------------------------------------------------------- */
 
-static bool sums_normed(const rs_stack *stack) {
-  for (size_t i = 0; i < stack->count; i++)
-    if (stack->blocks[i].norm_sums) return true;
-  return false;
-}
-
 static bool has_detours(const rs_stack *stack) {
   for (size_t i = 0; i < stack->count; i++)
     if (stack->blocks[i].feed_forward.experts.count > 0 || stack->blocks[i].attention.latent.kv_rank > 0) return true;
@@ -161,15 +156,13 @@ static bool learns_more(const rs_stack *stack) {
 }
 
 rs_status rs_shape_trains(const rs_shape *shape, rs_err *err) {
-  bool sums = sums_normed(&shape->encoder) || sums_normed(&shape->decoder);
   bool experts = has_detours(&shape->encoder) || has_detours(&shape->decoder);
   bool clipped = clips(&shape->encoder) || clips(&shape->decoder);
   bool learns = learns_more(&shape->encoder) || learns_more(&shape->decoder);
   bool plain = shape->token_types == 0 && !shape->leaves_padding && shape->embedding_width == 0;
-  if (shape->classes > 0 && plain && !sums && !experts && !clipped && !learns) return RS_OK;
+  if (shape->classes > 0 && plain && !experts && !clipped && !learns) return RS_OK;
   return rs_fail(err, RS_UNSUPPORTED, "a model %s is read, and not trained",
-                 sums                         ? "with norms of sums"
-                 : experts                    ? "with experts or narrow layers"
+                 experts                      ? "with experts or narrow layers"
                  : clipped                    ? "with clipped queries, keys and values"
                  : learns                     ? "with learned curves, or norms with weights behind the rotation"
                  : shape->token_types > 0     ? "with token types"

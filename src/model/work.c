@@ -64,6 +64,8 @@ static void take_block(cursor *c, const rs_block *block, size_t d, const rs_stac
     work->before_cross = take_norm(c, &block->before_cross, rows, 1, d);
     work->cross = take_attention(c, &block->attention, rows, source_rows);
     work->crossed = training ? take(c, rows, d) : work->middle;
+    if (block->after_cross.kind != RS_NORM_NONE) work->found = take(c, rows, d);
+    work->after_cross = take_norm(c, &block->after_cross, rows, 1, d);
   }
   work->before_feed_forward = take_norm(c, &block->before_feed_forward, rows, 1, d);
   size_t width = ff->experts.shared > ff->width ? ff->experts.shared : ff->width;

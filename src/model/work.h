@@ -68,9 +68,9 @@ enum { RS_PIECE = 1024 }; /* rows that a feed-forward takes at a time: many, for
 
 typedef struct rs_block_work {
   real *x; /* (M, d) what the block reads */
-  rs_norm_work before_attention, after_attention, before_cross, before_feed_forward, after_feed_forward;
+  rs_norm_work before_attention, after_attention, before_cross, after_cross, before_feed_forward, after_feed_forward;
   rs_attention_work attention, cross;
-  real *attended;         /* (M, d) what a norm behind attention reads; NULL without */
+  real *attended, *found; /* (M, d) what norms behind attention and cross attention read; NULL without */
   real *middle, *crossed; /* (M, d) behind attention, and behind cross attention (NULL without); x without a pass back,
                              but for a parallel block's, which reads x once more */
   real *up, *active;      /* (P, F, or 2 F where gated), for the pass back the curve's slopes; (P, F), of the P rows

@@ -80,8 +80,8 @@ static double norm_numbers(const rs_norm *norm, double width) {
 static double block_numbers(const rs_block *block, double d, double rows, double piece) {
   const rs_head_shape *heads = &block->attention;
   double queries = (double)(heads->heads * heads->head_dim), keys = (double)(heads->kv_heads * heads->head_dim);
-  const rs_norm *const norms[] = {&block->before_attention, &block->after_attention, &block->before_cross,
-                                  &block->before_feed_forward, &block->after_feed_forward};
+  const rs_norm *const norms[] = {&block->before_attention, &block->after_attention,     &block->before_cross,
+                                  &block->after_cross,      &block->before_feed_forward, &block->after_feed_forward};
   double attention = 2 * queries + 2 * keys + (double)heads->heads + norm_numbers(&heads->qk_norm, queries + keys);
   double each = 4 * d + attention * (block->cross ? 2 : 1);
   for (size_t i = 0; i < RS_COUNT(norms); i++) each += norm_numbers(norms[i], d);

@@ -413,7 +413,6 @@ Test(contexts, latent_heads__that_cannot_be__are_refused) {
 Test(contexts, training__of_what_has_no_way_back__is_refused) {
   static const char *const said[] = {"a model without classes is read, and not trained",
                                      "a model with token types is read, and not trained",
-                                     "a model with norms of sums is read, and not trained",
                                      "a model with experts or narrow layers is read, and not trained",
                                      "a model with clipped queries, keys and values is read, and not trained",
                                      LEARNS,
@@ -426,15 +425,14 @@ Test(contexts, training__of_what_has_no_way_back__is_refused) {
     small_model_fill(&m, RS_ENCODER);
     if (i == 0) m.shape.classes = 0;
     if (i == 1) m.shape.token_types = 2;
-    if (i == 2) m.blocks[1].norm_sums = true;
-    if (i == 3) {
+    if (i == 2) {
       m.blocks[1].feed_forward.experts = (rs_experts){.count = 2, .used = 1};
       m.blocks[1].feed_forward.gated = true;
     }
-    if (i == 4) m.blocks[1].attention.clip = 0.5;
-    if (i == 5) m.blocks[1].feed_forward.learned_curve = true;
-    if (i == 6) m.blocks[1].attention.qk_norm = (rs_norm){.kind = RS_NORM_RMS, .epsilon = 1e-5};
-    if (i == 6) m.blocks[1].attention.qk_norm_turned = true;
+    if (i == 3) m.blocks[1].attention.clip = 0.5;
+    if (i == 4) m.blocks[1].feed_forward.learned_curve = true;
+    if (i == 5) m.blocks[1].attention.qk_norm = (rs_norm){.kind = RS_NORM_RMS, .epsilon = 1e-5};
+    if (i == 5) m.blocks[1].attention.qk_norm_turned = true;
     rs_transformer *t = small_model_create(&m, RS_F64, 1);
     cr_assert_eq(rs_context_create(t, NULL, SMALL_LENGTH, 0, NULL, &context, NULL), RS_OK);
     cr_expect_eq(rs_pass_create(context, 1, true, &pass, &err), RS_UNSUPPORTED);

@@ -119,6 +119,54 @@ Test(transformer, norms_and_biases__have_right_gradients) {
   small_model_clear(&m);
 }
 
+/* Vaswani et al., arXiv:1706.03762, section 3.1: x = norm(x + part(x)), and no norm at the end. */
+static void norm_sums(small_model *m, rs_block *blocks, const rs_norm *norm) {
+  for (size_t i = 0; i < SMALL_BLOCKS; i++) {
+    rs_block *b = &blocks[i];
+    b->norm_sums = true;
+    b->before_attention = b->before_cross = b->before_feed_forward = (rs_norm){0};
+    b->after_attention = b->after_feed_forward = *norm;
+    if (b->cross) b->after_cross = *norm;
+    all_biases(b);
+  }
+  m->shape.encoder.final_norm = m->shape.decoder.final_norm = (rs_norm){0};
+}
+
+Test(transformer, norms_of_sums__have_right_gradients_in_every_form) {
+  const rs_norm norms[] = {{.kind = RS_NORM_LAYER, .bias = true, .epsilon = 1e-5},
+                           {.kind = RS_NORM_RMS, .around_one = true, .epsilon = 1e-6}};
+  for (rs_form form = RS_DECODER; form < (rs_form)RS_FORMS; form++)
+    for (size_t i = 0; i < RS_COUNT(norms); i++) {
+      small_model m;
+      char what[80];
+      small_model_fill(&m, form);
+      norm_sums(&m, m.blocks, &norms[i]);
+      if (form == RS_ENCODER_DECODER) norm_sums(&m, m.encoder, &norms[i]);
+      snprintf(what, sizeof what, "%s, %s norms of sums", rs_form_words[form], rs_norm_words[norms[i].kind]);
+      check(&m, what);
+      small_model_clear(&m);
+    }
+}
+
+Test(transformer, norms_of_sums__beside_others__have_right_gradients) {
+  const rs_norm layer = {.kind = RS_NORM_LAYER, .bias = true, .epsilon = 1e-5};
+  small_model m;
+  small_model_fill(&m, RS_ENCODER_DECODER);
+  norm_sums(&m, m.blocks, &layer);
+  m.blocks[0].after_cross = (rs_norm){0};
+  m.blocks[1].norm_sums = false; /* norms behind the parts, then */
+  m.encoder[0].norm_sums = true;
+  m.encoder[0].after_feed_forward = layer; /* and norms before */
+  check(&m, "norms of sums, behind and before");
+  small_model_clear(&m);
+  small_model_fill(&m, RS_DECODER);
+  norm_sums(&m, m.blocks, &layer);
+  m.blocks[0].parallel = m.blocks[1].parallel = true;
+  m.blocks[1].before_attention = m.blocks[1].before_feed_forward = layer;
+  check(&m, "norms of sums, parallel");
+  small_model_clear(&m);
+}
+
 Test(transformer, parallel_blocks__have_right_gradients) {
   small_model m;
   small_model_fill(&m, RS_DECODER);
