@@ -387,7 +387,8 @@ typedef struct rs_task_kind {
   unsigned probes;
   /* Bit p: part p asks for what was read before in the sequence, once or more. */
   unsigned recalled;
-  bool seeks; /* evaluation sequences say which token holds what a target asks for (rs_example.sought) */
+  bool seeks;  /* evaluation sequences say which token holds what a target asks for (rs_example.sought) */
+  bool single; /* of encoders: a sequence has one target, at token 0, which is the class of all of it */
   rs_crop crop;
   size_t state_size;
   /* Fills the state, zeroed before. RS_INPUT, RS_IO (a text that cannot be read), RS_MEMORY. */

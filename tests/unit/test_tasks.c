@@ -88,6 +88,7 @@ Test(tasks, kinds__names_parts_and_specs__are_sound) {
         cr_expect(islower((unsigned char)*c) || *c == '_', "%s: %s", name, kind->parts[parts]);
       for (size_t k = 0; k < parts; k++) cr_expect_str_neq(kind->parts[k], kind->parts[parts], "%s", name);
     }
+    cr_expect(!kind->single || kind->form == RS_ENCODER, "%s", name);
     cr_expect_lt(kind->probes, (1u << parts) - (parts == 1), "%s: probes that are no parts, or nothing else", name);
   }
   cr_expect_null(rs_task_find("dictionaries"));
@@ -132,7 +133,7 @@ static void check_sequence(const task_desk *desk, size_t length) {
   for (size_t i = 0; i < length * shape->patch_numbers; i++) cr_assert(fabsf(e->patches[i]) < 1.5f);
   for (size_t t = 0; t < length; t++) check_target(desk, t);
   cr_assert_gt(desk_targets(desk), 0, "%s of %zu asks for nothing", desk->kind->kind.name, length);
-  if (vision) cr_assert(desk_targets(desk) == 1 && e->targets[0] != RS_NO_TARGET);
+  if (vision || desk->kind->single) cr_assert(desk_targets(desk) == 1 && e->targets[0] != RS_NO_TARGET);
 }
 
 Test(tasks, draw__numbers_are_in_range__guards_stand) {
