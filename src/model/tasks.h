@@ -60,6 +60,32 @@ void rs_example_seek(const rs_example *example, size_t token, size_t holder);
 /* best_loss where all that evaluation asks for can be known: 0. */
 double rs_no_loss(const void *state, size_t length);
 
+/* ---- texts ----------------------------------------------------------------------------------------------------- */
+
+/* A text as ids of tokens, of which those at its end are held out for evaluation. */
+typedef struct rs_task_text {
+  rs_token_file ids; /* owned */
+  size_t trained, held_out, vocabulary;
+  size_t largest; /* the first of its largest ids: its number, from 0 */
+  char *file;     /* its name where ids end with that one, NULL where with a vocabulary that is known; owned */
+} rs_task_text;
+
+typedef struct rs_task_text_in {
+  const char *path;
+  rs_id_format numbers;
+  size_t vocabulary; /* RS_NO_COUNT: up to the largest id */
+  double share;      /* of the text that is held out; 1: all */
+  size_t least;      /* tokens of either part that is there */
+} rs_task_text_in;
+
+/* RS_INPUT with the parameter `file` as subject where the text is too short, or has ids beyond the vocabulary; RS_IO,
+ * RS_MEMORY. Release with rs_task_text_clear, on failure too. */
+rs_status rs_task_text_read(const rs_task_text_in *in, rs_task_text *text, rs_err *err);
+void rs_task_text_clear(rs_task_text *text);
+
+/* The share of the tokens held out that are the commonest of those to train on; without any, of those held out. */
+rs_status rs_task_text_chance(const rs_task_text *text, bool trained, double *chance, rs_err *err);
+
 /* ---- examples -------------------------------------------------------------------------------------------------- */
 
 /* Sequences of a task, side by side. */

@@ -339,7 +339,7 @@ Test(repeat, wrong_files__are_told) {
   static const struct {
     const char *settings, *message;
   } wrong[] = {
-      {"numbers=uint8 vocabulary=100", "text: token 25 (from 0) is 122; ids end at 99 (is `numbers` right?)"},
+      {"numbers=uint8 vocabulary=100", "text: token 25 (from 0) is 122, the vocabulary has 100"},
       {"numbers=uint32", "text: 26 bytes are no whole number of ids of 32 bits"},
       {"numbers=uint8 share=0.001", "text: 25 tokens to train on and 1 held out: each must be 1 or more"},
       {"numbers=uint8 share=0.99", "text: 0 tokens to train on and 26 held out: each must be 1 or more"},

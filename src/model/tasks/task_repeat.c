@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { BYTES = 256, MOST_DISTANCE = 1 << 28 };
 enum { FIRST, SECOND };
@@ -40,10 +39,9 @@ typedef struct state {
   size_t passage, prefix;
   size_t *distances; /* (distance_count,), owned; none: as far as the length allows */
   size_t distance_count, farthest;
-  rs_token_file text; /* owned; no ids: tokens are drawn */
+  rs_task_text text; /* without ids tokens are drawn */
   ring trained, held_out;
-  size_t vocabulary, largest;
-  char *file; /* owned; the name of the text where it says the vocabulary */
+  size_t vocabulary;
   double chance;
   uint64_t seed;
 } state;
@@ -77,9 +75,8 @@ static rs_status check(const rs_binding *binding, rs_err *err) {
 
 static void release(void *memory) {
   state *s = memory;
-  rs_token_file_clear(&s->text);
+  rs_task_text_clear(&s->text);
   free(s->distances);
-  free(s->file);
 }
 
 static rs_status copy_distances(const params *p, state *s, rs_err *err) {
@@ -93,44 +90,20 @@ static rs_status copy_distances(const params *p, state *s, rs_err *err) {
   return RS_OK;
 }
 
-static rs_status find_vocabulary(const params *p, state *s, rs_err *err) {
-  for (size_t i = 1; i < s->text.count; i++)
-    if (rs_token_id(&s->text, i) > rs_token_id(&s->text, s->largest)) s->largest = i;
-  size_t needed = (size_t)rs_token_id(&s->text, s->largest) + 1, limit = RS_MOST_VOCABULARY;
-  if (p->vocabulary.word != LARGEST) limit = p->vocabulary.number;
-  if (needed > limit)
-    return rs_fail_on(err, RS_INPUT, "file", "%s: token %zu (from 0) is %zu; ids end at %zu (is `numbers` right?)",
-                      p->file, s->largest, needed - 1, limit - 1);
-  bool bytes = p->numbers == RS_ID_U8, said = p->vocabulary.word != LARGEST;
-  s->vocabulary = said ? p->vocabulary.number : bytes ? BYTES : needed;
-  if (said || bytes) return RS_OK;
-  const char *slash = strrchr(p->file, '/');
-  s->file = rs_strdup(slash != NULL ? slash + 1 : p->file, err);
-  return s->file != NULL ? RS_OK : RS_MEMORY;
-}
-
-/* The share of the commonest token of the text held out. */
-static rs_status find_chance(state *s, rs_err *err) {
-  size_t *counts = rs_alloc(s->vocabulary, sizeof *counts, err), most = 0;
-  if (counts == NULL) return RS_MEMORY;
-  for (size_t i = 0; i < s->held_out.count; i++) {
-    size_t count = ++counts[rs_token_id(&s->text, s->held_out.start + i)];
-    if (count > most) most = count;
-  }
-  s->chance = (double)most / (double)s->held_out.count;
-  free(counts);
-  return RS_OK;
-}
-
 static rs_status read_text(const params *p, state *s, rs_err *err) {
-  RS_TRY(rs_token_file_read(p->file, p->numbers, &s->text, err));
-  s->trained = (ring){0, (size_t)((1 - p->share) * (double)s->text.count)};
-  s->held_out = (ring){s->trained.count, s->text.count - s->trained.count};
-  if (s->held_out.count < 1 || (p->share < 1 && s->trained.count < 1))
-    return rs_fail_on(err, RS_INPUT, "file", "%s: %zu tokens to train on and %zu held out: each must be 1 or more",
-                      p->file, s->trained.count, s->held_out.count);
-  RS_TRY(find_vocabulary(p, s, err));
-  return find_chance(s, err);
+  bool said = p->vocabulary.word != LARGEST, bytes = p->numbers == RS_ID_U8;
+  const rs_task_text_in in = {.path = p->file,
+                              .numbers = p->numbers,
+                              .vocabulary = said    ? p->vocabulary.number
+                                            : bytes ? BYTES
+                                                    : RS_NO_COUNT,
+                              .share = p->share,
+                              .least = 1};
+  RS_TRY(rs_task_text_read(&in, &s->text, err));
+  s->trained = (ring){0, s->text.trained};
+  s->held_out = (ring){s->text.trained, s->text.held_out};
+  s->vocabulary = s->text.vocabulary;
+  return rs_task_text_chance(&s->text, false, &s->chance, err);
 }
 
 static rs_status prepare(const rs_task_in *in, void *memory, rs_err *err) {
@@ -149,7 +122,7 @@ static rs_status prepare(const rs_task_in *in, void *memory, rs_err *err) {
 static rs_status shape(const void *memory, size_t length, rs_example_shape *shape, rs_err *err) {
   const state *s = memory;
   size_t distance = s->farthest > 0 ? s->farthest : s->passage, most = length + 1 - s->passage;
-  bool text = s->text.count > 0, trainable = !text || s->trained.count > 0;
+  bool text = s->text.ids.count > 0, trainable = !text || s->trained.count > 0;
   if (length + 1 < distance + s->passage)
     return rs_fail(err, RS_DOMAIN, "%zu tokens: a passage of %zu, and again %zu tokens later, takes %zu", length,
                    s->passage, distance, distance + s->passage - 1);
@@ -159,8 +132,8 @@ static rs_status shape(const void *memory, size_t length, rs_example_shape *shap
   size_t passages = s->held_out.count / s->passage;
   *shape = (rs_example_shape){.length = length,
                               .vocabulary = s->vocabulary,
-                              .file = s->file,
-                              .largest = s->largest,
+                              .file = s->text.file,
+                              .largest = s->text.largest,
                               .classes = s->vocabulary,
                               .untrainable = !trainable,
                               .evaluations = passages * (s->distance_count > 0 ? s->distance_count : 1)};
@@ -179,8 +152,8 @@ typedef struct origin {
 
 /* The token that stands `offset` behind the start of the passage. */
 static int32_t token_at(origin *o, size_t offset) {
-  if (o->s->text.count == 0) return (int32_t)rs_dice_below(&o->dice, o->s->vocabulary);
-  return (int32_t)rs_token_id(&o->s->text, o->part.start + (o->start + offset) % o->part.count);
+  if (o->s->text.ids.count == 0) return (int32_t)rs_dice_below(&o->dice, o->s->vocabulary);
+  return (int32_t)rs_token_id(&o->s->text.ids, o->part.start + (o->start + offset) % o->part.count);
 }
 
 /* Passages of evaluation lie evenly over the text however many are read: each a golden section of the ring behind the

@@ -4,9 +4,6 @@
  * arXiv:2309.00071, section 4.1, after Press et al., arXiv:2108.12409, appendix B. */
 #include "model/tasks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { BYTES = 256 };
 
 typedef struct params {
@@ -20,10 +17,7 @@ typedef struct params {
 typedef struct state {
   params p;
   uint64_t seed;
-  rs_token_file text; /* owned */
-  char *file;         /* its name, and the first of its largest ids; NULL where ids end with a vocabulary; owned */
-  size_t largest;
-  size_t trained, held_out, vocabulary;
+  rs_task_text text;
   double chance;
 } state;
 
@@ -45,65 +39,24 @@ static rs_status check_tokens(const rs_binding *binding, rs_err *err) {
   return check(binding->fields, false, err);
 }
 
-/* The share of evaluation's tokens that are the commonest of training's (of the text's, where nothing is trained on).
- */
-static rs_status find_chance(state *s, rs_err *err) {
-  size_t *counts = rs_alloc(2 * s->vocabulary, sizeof *counts, err), commonest = 0;
-  if (counts == NULL) return RS_MEMORY;
-  size_t *known = s->trained > 0 ? counts : counts + s->vocabulary, *asked = counts + s->vocabulary;
-  for (size_t i = 0; i < s->text.count; i++) (i < s->trained ? counts : asked)[rs_token_id(&s->text, i)]++;
-  for (size_t i = 1; i < s->vocabulary; i++)
-    if (known[i] > known[commonest]) commonest = i;
-  s->chance = (double)asked[commonest] / (double)s->held_out;
-  free(counts);
-  return RS_OK;
-}
-
-/* Cuts the text in its two parts. */
-static rs_status cut_text(state *s, rs_err *err) {
-  s->trained = (size_t)((1 - s->p.share) * (double)s->text.count);
-  s->held_out = s->text.count - s->trained;
-  if ((s->p.share < 1 && s->trained < 2) || s->held_out < 2)
-    return rs_fail_on(err, RS_INPUT, "file", "%s: %zu tokens to train on and %zu held out: each must be 2 or more",
-                      s->p.file, s->trained, s->held_out);
-  return find_chance(s, err);
-}
-
-/* The vocabulary is given, or ends with the largest id. */
-static rs_status find_vocabulary(const params *p, state *s, rs_err *err) {
-  size_t largest = 0;
-  for (size_t i = 1; i < s->text.count; i++)
-    if (rs_token_id(&s->text, i) > rs_token_id(&s->text, largest)) largest = i;
-  size_t needed = (size_t)rs_token_id(&s->text, largest) + 1;
-  if (p->vocabulary.word == RS_NO_WORD && needed > p->vocabulary.number)
-    return rs_fail_on(err, RS_INPUT, "file", "%s: token %zu (from 0) is %zu, the vocabulary has %zu", p->file, largest,
-                      needed - 1, p->vocabulary.number);
-  if (needed > RS_MOST_VOCABULARY)
-    return rs_fail_on(err, RS_INPUT, "file", "%s: token %zu (from 0) is %zu; ids end at %d (is `numbers` right?)",
-                      p->file, largest, needed - 1, RS_MOST_VOCABULARY - 1);
-  bool given = p->vocabulary.word == RS_NO_WORD;
-  const char *slash = strrchr(p->file, '/');
-  s->vocabulary = given ? p->vocabulary.number : needed;
-  s->largest = largest;
-  s->file = given ? NULL : rs_strdup(slash != NULL ? slash + 1 : p->file, err);
-  return given || s->file != NULL ? RS_OK : RS_MEMORY;
-}
-
 static void release(void *memory) {
-  state *s = memory;
-  rs_token_file_clear(&s->text);
-  free(s->file);
-  s->file = NULL;
+  rs_task_text_clear(&((state *)memory)->text);
 }
 
 static rs_status prepare(const rs_task_in *in, bool bytes, state *s, rs_err *err) {
   s->p = *(const params *)in->params;
   s->seed = in->seed;
   if (s->p.file == NULL) return fail_missing(bytes, err);
-  RS_TRY(rs_token_file_read(s->p.file, bytes ? RS_ID_U8 : s->p.numbers, &s->text, err));
-  s->vocabulary = BYTES;
-  rs_status status = bytes ? RS_OK : find_vocabulary(&s->p, s, err);
-  if (status == RS_OK) status = cut_text(s, err);
+  bool said = s->p.vocabulary.word == RS_NO_WORD;
+  const rs_task_text_in text = {.path = s->p.file,
+                                .numbers = bytes ? RS_ID_U8 : s->p.numbers,
+                                .vocabulary = bytes  ? BYTES
+                                              : said ? s->p.vocabulary.number
+                                                     : RS_NO_COUNT,
+                                .share = s->p.share,
+                                .least = 2};
+  rs_status status = rs_task_text_read(&text, &s->text, err);
+  if (status == RS_OK) status = rs_task_text_chance(&s->text, true, &s->chance, err);
   if (status != RS_OK) release(s);
   return status;
 }
@@ -123,38 +76,39 @@ static size_t step_of(const state *s, size_t length) {
 
 /* Those that the text held out has room for, each with the token behind it. */
 static size_t count_windows(const state *s, size_t length) {
-  return (s->held_out - 1 - length) / step_of(s, length) + 1;
+  return (s->text.held_out - 1 - length) / step_of(s, length) + 1;
 }
 
 static rs_status shape(const void *memory, size_t length, rs_example_shape *shape, rs_err *err) {
   const state *s = memory;
-  size_t least = s->trained > 0 && s->trained < s->held_out ? s->trained : s->held_out;
+  size_t least = s->text.trained > 0 && s->text.trained < s->text.held_out ? s->text.trained : s->text.held_out;
   if (length < 1 || length >= least)
     return rs_fail(err, RS_DOMAIN,
                    "%zu tokens and the one behind them: the text has %zu to train on and %zu held out, %zu would do",
-                   length, s->trained, s->held_out, length + 1);
+                   length, s->text.trained, s->text.held_out, length + 1);
   *shape = (rs_example_shape){.length = length,
-                              .vocabulary = s->vocabulary,
-                              .file = s->file,
-                              .largest = s->largest,
-                              .classes = s->vocabulary,
-                              .untrainable = s->trained == 0,
+                              .vocabulary = s->text.vocabulary,
+                              .file = s->text.file,
+                              .largest = s->text.largest,
+                              .classes = s->text.vocabulary,
+                              .untrainable = s->text.trained == 0,
                               .evaluations = count_windows(s, length)};
   return RS_OK;
 }
 
 /* Where the window starts, of `length` tokens and the one behind them. */
 static size_t find_window(const state *s, rs_split split, uint64_t index, size_t length) {
-  if (split == RS_SPLIT_EVALUATION) return s->trained + (size_t)(index % count_windows(s, length)) * step_of(s, length);
+  if (split == RS_SPLIT_EVALUATION)
+    return s->text.trained + (size_t)(index % count_windows(s, length)) * step_of(s, length);
   rs_dice dice = rs_dice_sequence(s->seed, split, index);
-  return rs_dice_below(&dice, s->trained - length);
+  return rs_dice_below(&dice, s->text.trained - length);
 }
 
 /* The first token of the window whose next is asked for. */
 static size_t find_scored(const state *s, rs_split split, size_t start, size_t length) {
   if (split != RS_SPLIT_EVALUATION) return 0;
   if (s->p.stride == RS_NO_COUNT) return (size_t)(s->p.unscored * (double)length);
-  return start == s->trained ? 0 : length - step_of(s, length);
+  return start == s->text.trained ? 0 : length - step_of(s, length);
 }
 
 static void draw(const void *memory, rs_split split, uint64_t index, size_t length, rs_example *example) {
@@ -162,8 +116,8 @@ static void draw(const void *memory, rs_split split, uint64_t index, size_t leng
   size_t start = find_window(s, split, index, length), scored = find_scored(s, split, start, length);
   rs_example_blank(example, length);
   for (size_t t = 0; t < length; t++) {
-    example->tokens[t] = (int32_t)rs_token_id(&s->text, start + t);
-    if (t >= scored) example->targets[t] = (int32_t)rs_token_id(&s->text, start + t + 1);
+    example->tokens[t] = (int32_t)rs_token_id(&s->text.ids, start + t);
+    if (t >= scored) example->targets[t] = (int32_t)rs_token_id(&s->text.ids, start + t + 1);
   }
 }
 
