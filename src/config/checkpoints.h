@@ -9,12 +9,16 @@
 
 /* Checkpoints: from the parameters of a shape to a transformer's shape and geometry. */
 
+/* Pre: x + part(norm(x)), and a norm at the end. Post: norm(x + part(x)), and none. */
+typedef enum rs_norm_order { RS_NORM_PRE, RS_NORM_POST } rs_norm_order;
+
 typedef struct rs_shape_params {
   size_t blocks, width, heads;
   size_t kv_heads, head_dim, feed_forward, rotary_dim; /* RS_NO_COUNT: as the others say, see rs_shape_settle */
   rs_activation activation;
   bool gated;
   rs_norm_kind norm;
+  rs_norm_order norm_order;
   double epsilon;
   bool qk_norm, biases, tied;
   double rope_theta;

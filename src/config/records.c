@@ -113,16 +113,23 @@ void rs_value_json(rs_json *json, const char *key, const rs_param *param, const 
   }
 }
 
+static bool is_none(const rs_param *field, const void *structure) {
+  const rs_value value = field_value(field, structure);
+  return field->type == RS_CHOICE ? value.choice == 0 : value.number == 0;
+}
+
 void rs_record_write(rs_json *json, const rs_record *record, const void *structure) {
   for (size_t i = 0; i < record->field_count; i++) {
     const rs_param *field = &record->fields[i];
     const rs_value value = field_value(field, structure);
-    bool none = field->type == RS_CHOICE ? value.choice == 0 : value.number == 0;
-    if (!(field->later && none)) rs_value_json(json, field->name, field, &value);
+    if (!(field->later && is_none(field, structure))) rs_value_json(json, field->name, field, &value);
   }
   for (size_t i = 0; i < record->part_count; i++) {
-    rs_json_object(json, record->parts[i].key);
-    rs_record_write(json, record->parts[i].record, (const char *)structure + record->parts[i].offset);
+    const rs_record_part *part = &record->parts[i];
+    const void *inner = (const char *)structure + part->offset;
+    if (part->record->later && is_none(&part->record->fields[0], inner)) continue;
+    rs_json_object(json, part->key);
+    rs_record_write(json, part->record, inner);
     rs_json_end(json);
   }
 }
@@ -216,7 +223,7 @@ void rs_record_read(rs_problems *problems, const rs_node *node, const rs_record 
     read_field(problems, node, record, &record->fields[i], chooser, structure);
   for (size_t i = 0; i < record->part_count; i++) {
     const rs_record_part *part = &record->parts[i];
-    const rs_node *child = rs_member(problems, node, part->key);
+    const rs_node *child = part->record->later ? rs_node_get(node, part->key) : rs_member(problems, node, part->key);
     if (child != NULL) rs_record_read(problems, child, part->record, chooser, (char *)structure + part->offset);
   }
 }

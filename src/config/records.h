@@ -23,6 +23,7 @@ struct rs_record {
   size_t part_count;
   const char *const *others; /* keys that the record's owner reads: unions, lists, names. Ends with NULL; NULL: none */
   bool partial;              /* keys may be left out: the field has its default then, or stays as it was without one */
+  bool later;                /* as a part it is left out where its first field is 0: texts from before it lack it */
 };
 
 /* The `fields` and `field_count` of an array of parameters. */

@@ -23,6 +23,7 @@ static const rs_param norm_fields[] = {
     REAL_FIELD(rs_norm, epsilon),
 };
 static const rs_record norm_record = {RECORD("a norm", norm_fields)};
+static const rs_record later_norm_record = {RECORD("a norm", norm_fields), .later = true};
 
 static const char *const span_words[] = {
     [RS_QK_HEAD] = "head", [RS_QK_PROJECTION] = "projection", [RS_QK_OWN_HEAD] = "own_head", NULL};
@@ -59,6 +60,7 @@ static const rs_param block_fields[] = {
     FLAG_FIELD(rs_block, parallel),
     FLAG_FIELD(rs_block, cross),
     COUNT_FIELD(rs_block, recipe, 0),
+    {RS_FIELD(rs_block, norm_sums), .max = 1, .later = true},
 };
 static const rs_record_part block_parts[] = {
     {"before_attention", offsetof(rs_block, before_attention), &norm_record},
@@ -66,6 +68,7 @@ static const rs_record_part block_parts[] = {
     {"before_feed_forward", offsetof(rs_block, before_feed_forward), &norm_record},
     {"after_feed_forward", offsetof(rs_block, after_feed_forward), &norm_record},
     {"before_cross", offsetof(rs_block, before_cross), &norm_record},
+    {"after_cross", offsetof(rs_block, after_cross), &later_norm_record},
     {"attention", offsetof(rs_block, attention), &head_record},
     {"feed_forward", offsetof(rs_block, feed_forward), &feed_forward_record},
     {"mask", offsetof(rs_block, mask), &mask_record},

@@ -7,6 +7,7 @@
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
 
+static const char *const norm_orders[] = {[RS_NORM_PRE] = "pre", [RS_NORM_POST] = "post", NULL};
 static const char *const precisions[] = {[RS_F64] = "f64", [RS_F32] = "f32", NULL};
 
 const rs_param rs_shape_specs[] = {
@@ -31,6 +32,9 @@ const rs_param rs_shape_specs[] = {
     {RS_FIELD(rs_shape_params, norm), .unit = "", RS_WORDS(rs_norm_words), .fallback = "rms",
      .summary =
          "norm before attention, before the feed-forward layer, and at the end; l2: RMS without learned numbers"},
+    {RS_FIELD(rs_shape_params, norm_order), .unit = "", RS_WORDS(norm_orders), .fallback = "pre", .later = true,
+     .summary = "post: norms of sums, x = norm(x + part(x)), and none at the end (the transformer of 2017, with norm: "
+                "layer)"},
     {RS_FIELD(rs_shape_params, epsilon), .unit = "1", .min = 0, .max = 1, .fallback = "1e-5",
      .summary = "what a norm adds to the mean square or variance"},
     {RS_FIELD(rs_shape_params, qk_norm), .unit = "", .fallback = "false",
@@ -108,6 +112,8 @@ rs_status rs_shape_settle(rs_shape_params *p, rs_form form, rs_err *err) {
                       rs_form_words[form]);
   if (p->sinks != RS_NO_COUNT && p->window == RS_NO_COUNT)
     return rs_fail_on(err, RS_INPUT, "sinks", "has no meaning without a window: all tokens are seen");
+  if (p->norm_order == RS_NORM_POST && p->norm == RS_NORM_NONE)
+    return rs_fail_on(err, RS_INPUT, "norm_order", "has no meaning without a norm (norm: layer, or rms)");
   if (p->tied && form == RS_VISION)
     return rs_fail_on(err, RS_INPUT, "tied", "a vision model has patches in place of embeddings: nothing to tie to");
   return RS_OK;
@@ -143,10 +149,14 @@ static rs_norm plain_norm(const rs_shape_params *p) {
 
 static rs_block plain_block(const rs_shape_params *p, rs_form form) {
   const rs_norm norm = plain_norm(p), none = {.kind = RS_NORM_NONE};
-  bool cross = form == RS_ENCODER_DECODER;
+  bool cross = form == RS_ENCODER_DECODER, post = p->norm_order == RS_NORM_POST;
+  const rs_norm before = post ? none : norm, after = post ? norm : none;
   return (rs_block){
-      .before_attention = norm,
-      .before_feed_forward = norm,
+      .before_attention = before,
+      .after_attention = after,
+      .before_feed_forward = before,
+      .after_feed_forward = after,
+      .norm_sums = post,
       .attention = {.heads = p->heads,
                     .kv_heads = p->kv_heads,
                     .head_dim = p->head_dim,
@@ -154,7 +164,8 @@ static rs_block plain_block(const rs_shape_params *p, rs_form form) {
                     .output_bias = p->biases,
                     .qk_norm = p->qk_norm ? norm : none},
       .cross = cross,
-      .before_cross = cross ? norm : none,
+      .before_cross = cross ? before : none,
+      .after_cross = cross ? after : none,
       .feed_forward = {p->feed_forward, p->activation, p->gated, p->biases},
       .mask = rs_form_mask(form, p->window, p->sinks),
   };
@@ -170,7 +181,7 @@ static rs_status build_stack(const rs_shape_params *p, rs_form form, const rs_la
   stack->blocks = rs_alloc(p->blocks, sizeof *stack->blocks, err);
   if (stack->blocks == NULL) return RS_MEMORY;
   stack->count = p->blocks;
-  stack->final_norm = plain_norm(p);
+  if (p->norm_order == RS_NORM_PRE) stack->final_norm = plain_norm(p);
   for (size_t b = 0; b < p->blocks; b++) {
     rs_block *block = &stack->blocks[b];
     *block = plain_block(p, form);

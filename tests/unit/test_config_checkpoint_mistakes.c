@@ -25,6 +25,8 @@ Test(checkpoint_messages, shapes__what_does_not_fit) {
        "t.yaml:1:26: checkpoint.rotary_dim = 5: must be even, and at most head_dim = 32"},
       {"checkpoint: {sinks: 4}\n" COPY,
        "t.yaml:1:21: checkpoint.sinks = 4: has no meaning without a window: all tokens are seen"},
+      {"checkpoint: {norm: none, norm_order: post}\n" COPY,
+       "t.yaml:1:38: checkpoint.norm_order = post: has no meaning without a norm (norm: layer, or rms)"},
       {"checkpoint: {window: 4}\ntask: where\nmetrics: [decay]\n",
        "t.yaml:1:22: checkpoint.window = 4: is one of causal heads, but the task's models (vision) see both ways"},
       {"checkpoint: {tied: true}\ntask: where\nmetrics: [decay]\n",

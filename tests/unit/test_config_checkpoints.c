@@ -68,6 +68,34 @@ Test(checkpoints, parameters__each_its_part_of_the_shape) {
   rs_experiment_free(experiment);
 }
 
+/* Vaswani et al. (arXiv:1706.03762): a norm of each sum, and none at the end. */
+Test(checkpoints, norm_order__post__norms_sums_alone) {
+  static const char *const tasks[] = {COPY, "task: where\nmetrics: [decay]\n", "task: translate\nmetrics: [decay]\n"};
+  for (size_t i = 0; i < RS_COUNT(tasks); i++) {
+    char text[200];
+    snprintf(text, sizeof text, "checkpoint: {norm: layer, norm_order: post, biases: true}\n%s", tasks[i]);
+    rs_experiment *experiment = good(text);
+    const rs_shape *shape = &experiment->checkpoints->shape;
+    const rs_stack *const stacks[] = {&shape->decoder, &shape->encoder};
+    for (size_t s = 0; s < RS_COUNT(stacks); s++) {
+      cr_expect(stacks[s]->final_norm.kind == RS_NORM_NONE);
+      for (size_t b = 0; b < stacks[s]->count; b++) {
+        const rs_block *block = &stacks[s]->blocks[b];
+        const rs_norm *const before[] = {&block->before_attention, &block->before_cross, &block->before_feed_forward};
+        const rs_norm *const after[] = {&block->after_attention, &block->after_cross, &block->after_feed_forward};
+        cr_expect(block->norm_sums);
+        for (size_t n = 0; n < RS_COUNT(after); n++) {
+          bool there = n != 1 || block->cross;
+          cr_expect_eq(before[n]->kind, RS_NORM_NONE, "task %zu, norm %zu", i, n);
+          cr_expect_eq(after[n]->kind, there ? RS_NORM_LAYER : RS_NORM_NONE, "task %zu, norm %zu", i, n);
+          cr_expect_eq(after[n]->bias, there, "task %zu, norm %zu", i, n);
+        }
+      }
+    }
+    rs_experiment_free(experiment);
+  }
+}
+
 /* An RMS norm has no bias. */
 Test(checkpoints, biases__of_projections_and_layer_norms) {
   rs_experiment *experiment = good("checkpoint: {biases: true}\n" COPY);

@@ -95,8 +95,10 @@ Test(trained_json, config__every_option__goes_round) {
                                                .score_scale = 0.3,
                                                .soft_cap = 7.1,
                                                .sinks = true},
+                                 .norm_sums = true,
                                  .cross = true,
                                  .before_cross = norm,
+                                 .after_cross = lifted,
                                  .feed_forward = {.width = 5, .activation = RS_RELU, .gated = true, .bias = true},
                                  .recipe = 1,
                                  .mask = {.kind = RS_WINDOW_SINKS, .window = 3, .sinks = 2}};
@@ -120,6 +122,24 @@ Test(trained_json, config__every_option__goes_round) {
   s.model.blocks[0].parallel = true;
   s.model.blocks[0].cross = false;
   goes_round(&s.trained, "parallel");
+  small_training_clear(&s);
+  leave();
+}
+
+/* Configs from before a field have the same text, and the same fingerprint. */
+Test(trained_json, config__fields_that_came_later__stand_there_where_they_say_something) {
+  static const char *const keys[] = {"\"norm_sums\"", "\"after_cross\""};
+  small_training s;
+  small_training_fill(&s, RS_ENCODER_DECODER, RS_F32);
+  for (size_t said = 0; said < 2; said++) {
+    if (said == 1) s.model.blocks[1].after_cross = s.model.blocks[1].before_cross;
+    s.model.blocks[1].norm_sums = said == 1;
+    char *text = written(&s.trained);
+    for (size_t i = 0; i < RS_COUNT(keys); i++)
+      cr_expect_eq(strstr(text, keys[i]) != NULL, said == 1, "%s\n%s", keys[i], text);
+    free(text);
+  }
+  goes_round(&s.trained, "norms of sums");
   small_training_clear(&s);
   leave();
 }
