@@ -55,8 +55,8 @@ static void read_training(const rs_entry *e, rs_checkpoint *checkpoint) {
 
 /* ---- lengths ----------------------------------------------------------------------------------------------------- */
 
-/* The tokens that a model reads of the task at the length of a training. */
-static size_t tokens_at(const rs_entry *e, const char *training, size_t length, rs_example_shape *shape) {
+/* The tokens that a model reads of the task at the length of a training, `lead` of them before patches. */
+static size_t tokens_at(const rs_entry *e, const char *training, size_t length, size_t lead, rs_example_shape *shape) {
   const rs_task *task = &e->config->task;
   const rs_node *mapping = rs_node_get(e->node, training), *node = mapping ? rs_node_get(mapping, "length") : NULL;
   rs_token_layout layout = {0};
@@ -64,7 +64,8 @@ static size_t tokens_at(const rs_entry *e, const char *training, size_t length, 
   size_t tokens = length;
   *shape = (rs_example_shape){.length = length};
   if (task->kind == NULL) return length; /* which is reported already */
-  if (task->kind->shape(task->state, length, shape, &why) == RS_OK) (void)rs_task_layout(shape, &layout, &tokens, &why);
+  if (task->kind->shape(task->state, length, shape, &why) == RS_OK)
+    (void)rs_task_layout(shape, lead, &layout, &tokens, &why);
   rs_token_layout_clear(&layout);
   if (why.status == RS_OK && shape->untrainable)
     (void)rs_fail(&why, RS_INPUT, "the task has nothing to train on: all of it is held out (give a share below 1)");
@@ -97,21 +98,26 @@ static void make_trained(const rs_entry *e, rs_shape_params *params, rs_checkpoi
   rs_form form = task != NULL ? task->form : RS_DECODER;
   rs_example_shape example, longer;
   rs_err why = {0};
-  if (rs_shape_settle(params, form, &why) != RS_OK) rs_entry_report(e, &why);
+  rs_status status = rs_shape_settle(params, form, &why);
+  if (status == RS_OK && params->pool == RS_POOL_MEAN && form == RS_ENCODER && !task->single)
+    status = rs_fail_on(&why, RS_INPUT, "pool",
+                        "the task %s asks at each token, and the mean says one class a sequence", task->kind.name);
+  if (status != RS_OK) rs_entry_report(e, &why);
   size_t rule_count;
   rs_layer_rule *rules = rs_entry_failed(e) ? NULL : rs_entry_rules(e, params, form, &rule_count);
   if (rules == NULL) return;
   rs_shape_defaults(params, &checkpoint->settings[RS_PART_SHAPE]);
   *model = rs_shape_geometry(params);
-  checkpoint->trained_tokens = tokens_at(e, "train", checkpoint->training.length, &example);
-  model->train_length = model->max_length = checkpoint->trained_tokens;
   if (rs_shape_build(params, form, rules, rule_count, &checkpoint->shape, &why) != RS_OK) rs_entry_report(e, &why);
+  size_t lead = rs_shape_lead(&checkpoint->shape);
+  checkpoint->trained_tokens = tokens_at(e, "train", checkpoint->training.length, lead, &example);
+  model->train_length = model->max_length = checkpoint->trained_tokens;
   checkpoint->layers = checkpoint->shape.decoder.count;
   if (!rs_entry_failed(e)) check_whole(e, checkpoint, &example);
   if (!rs_entry_failed(e)) rs_entry_recipes(e, rules, rule_count, model, checkpoint);
   free(rules);
   if (rs_entry_failed(e) || !checkpoint->tuned) return;
-  model->train_length = model->max_length = tokens_at(e, "tune", checkpoint->tuning.length, &longer);
+  model->train_length = model->max_length = tokens_at(e, "tune", checkpoint->tuning.length, lead, &longer);
   rs_entry_tuned_recipes(e, model, checkpoint);
 }
 
@@ -178,12 +184,18 @@ static void take_recipes(rs_checkpoint *checkpoint, rs_model *model, rs_recipe *
   *count = 0;
 }
 
+/* All of a found model's shape but its blocks. */
+static void take_shape(rs_checkpoint *checkpoint, const rs_shape *found) {
+  checkpoint->layers = found->decoder.count;
+  checkpoint->shape = *found;
+  checkpoint->shape.encoder = checkpoint->shape.decoder = (rs_stack){0};
+}
+
 /* What a model of this program was trained with last. */
 static rs_status read_trained(const char *folder, rs_checkpoint *checkpoint, rs_model *model, rs_err *why) {
   rs_trained trained;
   RS_TRY(rs_trained_read(folder, &trained, why));
-  checkpoint->layers = trained.shape.decoder.count;
-  checkpoint->shape.form = trained.shape.form;
+  take_shape(checkpoint, &trained.shape);
   *model = trained.geometry;
   trained.geometry = (rs_model){0};
   take_recipes(checkpoint, model, &trained.recipes, &trained.recipe_count);
@@ -198,8 +210,7 @@ static rs_status read_published(const char *folder, rs_checkpoint *checkpoint, r
   rs_status status = rs_weight_types_check(folder, why);
   if (status == RS_OK && checkpoint->tuned) status = rs_shape_trains(&found.shape, why);
   if (status == RS_OK) {
-    checkpoint->layers = found.shape.decoder.count;
-    checkpoint->shape.form = found.shape.form;
+    take_shape(checkpoint, &found.shape);
     *model = found.geometry;
     found.geometry = (rs_model){0};
     checkpoint->doubt = found.doubt;
@@ -239,7 +250,7 @@ static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *m
   (void)rs_entry_recipe(e, e->node, &model->published, model, model->train_length, &checkpoint->recipes[0]);
   if (rs_entry_failed(e) || !checkpoint->tuned) return;
   rs_example_shape longer;
-  model->train_length = tokens_at(e, "tune", checkpoint->tuning.length, &longer);
+  model->train_length = tokens_at(e, "tune", checkpoint->tuning.length, rs_shape_lead(&checkpoint->shape), &longer);
   if (model->max_length < model->train_length) model->max_length = model->train_length;
   rs_entry_tuned_recipes(e, model, checkpoint);
 }

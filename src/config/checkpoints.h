@@ -21,6 +21,8 @@ typedef struct rs_shape_params {
   rs_norm_order norm_order;
   double epsilon;
   bool qk_norm, biases, tied;
+  rs_pool pool;
+  bool class_token;
   double rope_theta;
   rs_pair_layout pair_layout;
   size_t window, sinks; /* tokens; RS_NO_COUNT: none */

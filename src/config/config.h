@@ -80,7 +80,7 @@ enum { RS_CHECKPOINT_PARTS = RS_PART_TUNING + 1 };
 typedef struct rs_checkpoint {
   char *folder;       /* absolute, of a model that is there; NULL: it is trained, as follows */
   char *doubt;        /* what was guessed of its file; owned; NULL: nothing */
-  rs_shape shape;     /* but for what the task says: vocabulary, patch_numbers, classes; of a folder, the form alone */
+  rs_shape shape;     /* but for what the task says: vocabulary, patch_numbers, classes; of a folder, but blocks */
   rs_recipe *recipes; /* (recipe_count,) resolved, each with the length it is trained at as its own train_length; a
                          method of the experiment stands in the place of the first */
   size_t recipe_count;

@@ -88,6 +88,8 @@ static const rs_param shape_fields[] = {
     FLAG_FIELD(rs_shape, output_bias),
     REAL_FIELD(rs_shape, output_scale),
     REAL_FIELD(rs_shape, output_cap),
+    {RS_FIELD(rs_shape, pool), RS_WORDS(rs_pool_words), .later = true},
+    {RS_FIELD(rs_shape, patches_alone), .max = 1, .later = true},
 };
 static const rs_record_part shape_parts[] = {
     {"embedding_norm", offsetof(rs_shape, embedding_norm), &norm_record},

@@ -43,6 +43,12 @@ const rs_param rs_shape_specs[] = {
      .summary = "biases of attention, of feed-forward layers and of layer norms"},
     {RS_FIELD(rs_shape_params, tied), .unit = "", .fallback = "false",
      .summary = "whether the output's matrix is the embeddings'"},
+    {RS_FIELD(rs_shape_params, pool), .unit = "", RS_WORDS(rs_pool_words), .fallback = "class", .later = true,
+     .summary =
+         "of models that say one class a picture or sequence, which state says it: the class token's, or the mean "
+         "of all but that"},
+    {RS_FIELD(rs_shape_params, class_token), .unit = "", .fallback = "true", .later = true,
+     .summary = "whether a learned token stands before the patches of a picture; without one, pool must be mean"},
     {RS_FIELD(rs_shape_params, rope_theta), .unit = "1", .min = 1.000001, .max = 1e300, .fallback = "10000",
      .summary = "base of rotary frequencies"},
     {RS_FIELD(rs_shape_params, rotary_dim), .unit = "dims", .min = 2, .max = 4096,
@@ -104,8 +110,22 @@ static rs_status settle_heads(rs_shape_params *p, rs_err *err) {
   return RS_OK;
 }
 
+static rs_status check_pool(const rs_shape_params *p, rs_form form, rs_err *err) {
+  if (p->pool == RS_POOL_MEAN && form != RS_VISION && form != RS_ENCODER)
+    return rs_fail_on(err, RS_INPUT, "pool", "the task's models (%s) say a class at each token: nothing to pool",
+                      rs_form_words[form]);
+  if (!p->class_token && form != RS_VISION)
+    return rs_fail_on(err, RS_INPUT, "class_token",
+                      "the task's models (%s) read no pictures: none is before their tokens", rs_form_words[form]);
+  if (!p->class_token && p->pool == RS_POOL_CLASS)
+    return rs_fail_on(err, RS_INPUT, "class_token",
+                      "pool: class reads the class token, and there is none (pool: mean reads the patches)");
+  return RS_OK;
+}
+
 rs_status rs_shape_settle(rs_shape_params *p, rs_form form, rs_err *err) {
   RS_TRY(settle_heads(p, err));
+  RS_TRY(check_pool(p, form, err));
   if (p->feed_forward == RS_NO_COUNT) p->feed_forward = 4 * p->width;
   if (p->window != RS_NO_COUNT && sees_ahead(form))
     return rs_fail_on(err, RS_INPUT, "window", "is one of causal heads, but the task's models (%s) see both ways",
@@ -196,7 +216,13 @@ static rs_status build_stack(const rs_shape_params *p, rs_form form, const rs_la
 
 rs_status rs_shape_build(const rs_shape_params *p, rs_form form, const rs_layer_rule *rules, size_t rule_count,
                          rs_shape *shape, rs_err *err) {
-  *shape = (rs_shape){.form = form, .width = p->width, .embedding_scale = 1, .tied = p->tied, .output_scale = 1};
+  *shape = (rs_shape){.form = form,
+                      .width = p->width,
+                      .pool = p->pool,
+                      .patches_alone = form == RS_VISION && !p->class_token,
+                      .embedding_scale = 1,
+                      .tied = p->tied,
+                      .output_scale = 1};
   rs_status status = build_stack(p, form, rules, rule_count, &shape->decoder, err);
   if (status == RS_OK && form == RS_ENCODER_DECODER)
     status = build_stack(p, RS_ENCODER, rules, rule_count, &shape->encoder, err);

@@ -72,16 +72,16 @@ static void add_line(rs_text *lines, const char *line) {
   rs_text_printf(lines, "%s\n", line);
 }
 
-/* The tokens that a length has: the config's, or those of a task's pictures (prepared; kind NULL: text). Release with
- * rs_token_layout_clear. */
-static rs_status layout_at(const rs_experiment *experiment, const rs_task *task, size_t length, rs_token_layout *layout,
-                           rs_err *err) {
+/* The tokens that a length has: the config's, or those of a task's pictures (prepared; kind NULL: text) as a model
+ * reads them. Release with rs_token_layout_clear. */
+static rs_status layout_at(const rs_experiment *experiment, const rs_task *task, size_t model, size_t length,
+                           rs_token_layout *layout, rs_err *err) {
   rs_example_shape shape;
   size_t tokens, count = experiment->tokens.count;
   *layout = (rs_token_layout){0};
   if (task->kind != NULL && task->kind->form == RS_VISION)
     return task->kind->shape(task->state, length, &shape, NULL) == RS_OK /* else the cell's own status says so */
-               ? rs_task_layout(&shape, layout, &tokens, err)
+               ? rs_task_layout(&shape, rs_shape_lead(&experiment->checkpoints[model].shape), layout, &tokens, err)
                : RS_OK;
   if (count == 0) return RS_OK;
   layout->runs = rs_alloc(count, sizeof *layout->runs, err);
@@ -98,7 +98,7 @@ static rs_status warn_method(const rs_experiment *experiment, const rs_task *tas
   for (size_t i = 0; i < experiment->length_count && !warned; i++) {
     rs_text warning = {0};
     rs_token_layout layout;
-    RS_TRY(layout_at(experiment, task, experiment->lengths[i], &layout, err));
+    RS_TRY(layout_at(experiment, task, model, experiment->lengths[i], &layout, err));
     rs_recipe_warn(recipe, rs_trained_recipe(experiment, model, method), &experiment->models[model],
                    experiment->lengths[i], &layout, &warning);
     if (warning.length > 0) add_line(lines, rs_text_string(&warning));

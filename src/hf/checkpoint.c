@@ -339,7 +339,7 @@ static rs_status read_images(rs_hf_file *file, rs_err *err) {
   out->shape.patch_numbers = out->channels * patch * patch;
   grid.patch_numbers = out->shape.patch_numbers;
   grid.length = grid.rows * grid.columns;
-  RS_TRY(rs_task_layout(&grid, &out->tokens, &out->geometry.train_length, err));
+  RS_TRY(rs_task_layout(&grid, rs_shape_lead(&out->shape), &out->tokens, &out->geometry.train_length, err));
   out->geometry.max_length = out->geometry.train_length;
   return RS_OK;
 }

@@ -263,6 +263,9 @@ static rs_status copy_recipes(rs_context *context, const rs_recipe *recipes, rs_
 static rs_status fill(rs_context *context, const rs_recipe *recipes, size_t length, size_t source_length,
                       const rs_token_layout *tokens, rs_err *err) {
   const rs_transformer *t = context->transformer;
+  if (t->shape.pool == RS_POOL_MEAN && length <= rs_shape_lead(&t->shape))
+    return rs_fail(err, RS_DOMAIN, "%zu token%s: none behind the class token to take the mean of", length,
+                   length == 1 ? "" : "s");
   if (!t->mapped) context->turned = rs_room(t->size, rs_format_bytes(t->format), "turned matrices", err);
   if (!t->mapped && context->turned == NULL) return RS_MEMORY;
   turn_matrices(context);

@@ -90,7 +90,7 @@ struct rs_places {
   size_t token_types;      /* the tensor (token_types, d) */
   size_t padding_position; /* the tensor (1, d) */
   rs_linear_place patches; /* d of patch_numbers */
-  size_t class_token;      /* (d,) */
+  size_t class_token;      /* (d,); nowhere for patches alone */
   rs_norm_place embedding_norm;
   rs_linear_place embedding_projection; /* d of embedding_width */
   rs_stack_place encoder, decoder;

@@ -12,12 +12,18 @@ static rs_status check_tokens(const char *subject, const int32_t *tokens, size_t
   return RS_OK;
 }
 
+bool rs_reader_single(const rs_transformer *t) {
+  return t->shape.classes > 0 && rs_shape_answers(&t->shape, SIZE_MAX) == 1;
+}
+
 static rs_status check(const rs_transformer *t, const rs_reader_in *in, rs_err *err) {
   size_t vocabulary = t->shape.vocabulary;
   bool vision = t->shape.form == RS_VISION;
   if (in->length < 1 || in->last < 1 || in->last > in->length)
     return rs_fail(err, RS_INPUT, "the last %zu of %zu tokens: must be between 1 and as many as there are", in->last,
                    in->length);
+  if (rs_reader_single(t) && in->last != 1)
+    return rs_fail(err, RS_INPUT, "the last %zu tokens: the model says one class a sequence", in->last);
   if (vision ? in->patches == NULL : in->tokens == NULL)
     return rs_fail(err, RS_INPUT, "the model reads %s", vision ? "images" : "token ids");
   if ((t->shape.form == RS_ENCODER_DECODER) != (in->source != NULL))
@@ -93,18 +99,18 @@ static void read_one(const room *r, const rs_transformer *t, const rs_batch *bat
 /* Sequences [first, first + count), which share a context. */
 static rs_status read_in(const rs_context *context, const rs_transformer *t, const rs_reader_in *in, size_t first,
                          size_t count, const receiver *to, rs_err *err) {
-  size_t length = length_of(in, first), skipped = in->length - in->last;
+  size_t length = length_of(in, first), skipped = in->length - in->last, patches = in->rows * in->columns;
+  bool single = rs_reader_single(t);
   room r;
   RS_TRY(make_room(context, t, length, &r, err));
   for (size_t s = first; s < first + count; s++) {
     const rs_batch batch = {.sequences = 1,
                             .tokens = in->tokens != NULL ? in->tokens + s * in->length : NULL,
                             .source = in->source != NULL ? in->source + s * in->source_length : NULL,
-                            .patches = in->patches != NULL ? in->patches + s * (in->length - 1) * t->shape.patch_numbers
-                                                           : NULL,
+                            .patches = in->patches != NULL ? in->patches + s * patches * t->shape.patch_numbers : NULL,
                             .types = in->types != NULL ? in->types + s * in->length : NULL};
-    if (skipped < length) read_one(&r, t, &batch, length, skipped, to);
-    for (size_t i = skipped > length ? skipped : length; i < in->length; i++) to->take(to->context, r.zeros);
+    if (single || skipped < length) read_one(&r, t, &batch, length, single ? 0 : skipped, to);
+    for (size_t i = skipped > length ? skipped : length; i < in->length && !single; i++) to->take(to->context, r.zeros);
   }
   clear_room(&r);
   return RS_OK;
@@ -112,7 +118,8 @@ static rs_status read_in(const rs_context *context, const rs_transformer *t, con
 
 static rs_status read_alike(const rs_transformer *t, const rs_reader_in *in, size_t first, size_t count,
                             const receiver *to, rs_err *err) {
-  rs_token_run image[] = {{.modality = RS_TEXT, .tokens = 1},
+  size_t lead = rs_shape_lead(&t->shape);
+  rs_token_run image[] = {{.modality = RS_TEXT, .tokens = lead},
                           {.modality = RS_IMAGE,
                            .tokens = in->rows * in->columns,
                            .frames = 1,
@@ -120,7 +127,8 @@ static rs_status read_alike(const rs_transformer *t, const rs_reader_in *in, siz
                            .columns = in->columns,
                            .seconds_per_frame = 1,
                            .ids_per_second = 1}};
-  rs_token_layout layout = {.runs = image, .count = in->patches != NULL ? RS_COUNT(image) : 0};
+  bool classed = lead > 0;
+  rs_token_layout layout = {.runs = image + !classed, .count = in->patches != NULL ? 1 + classed : 0};
   size_t length = length_of(in, first);
   rs_context *context;
   if (in->ids != NULL) {

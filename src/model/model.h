@@ -12,11 +12,17 @@
 /* ---- shapes ------------------------------------------------------------------------------------------------------ */
 
 /* Decoder: causal, a class at each token. Encoder: sees both ways, a class at each token. Encoder-decoder: a decoder
- * whose blocks read an encoder's last states, too. Vision: an encoder of patches and a class token, where the class is
- * said. */
+ * whose blocks read an encoder's last states, too. Vision: an encoder of patches behind a class token, which says one
+ * class a picture. */
 typedef enum rs_form { RS_DECODER, RS_ENCODER, RS_ENCODER_DECODER, RS_VISION } rs_form;
 enum { RS_FORMS = RS_VISION + 1 };
 extern const char *const rs_form_words[RS_FORMS + 1];
+
+/* The state that says one class a sequence: the class token's, or the mean of all but that (z = 1/N sum z_i). The class
+ * token of an encoder of text is its first token. */
+typedef enum rs_pool { RS_POOL_CLASS, RS_POOL_MEAN } rs_pool;
+enum { RS_POOLS = RS_POOL_MEAN + 1 };
+extern const char *const rs_pool_words[RS_POOLS + 1];
 
 /* RMS: x / rms(x) w. Layer: (x - mean) / sd w + b. L2: x / rms(x), nothing learned. None: x. */
 typedef enum rs_norm_kind { RS_NORM_NONE, RS_NORM_RMS, RS_NORM_LAYER, RS_NORM_L2 } rs_norm_kind;
@@ -120,6 +126,8 @@ typedef struct rs_shape {
   size_t width;         /* d */
   size_t vocabulary;    /* tokens; 0 for vision */
   size_t patch_numbers; /* vision: numbers of a patch, which a matrix and a bias make a token of */
+  rs_pool pool;         /* of vision; mean of an encoder: it says one class a sequence, not one a token */
+  bool patches_alone;   /* vision without a class token */
   size_t token_types;   /* each has a vector that is added to its tokens' (BERT); 0: none; not trained */
   bool leaves_padding;  /* tokens `padding` have no position, but a vector of their own, and those behind are counted */
   int32_t padding;      /* on without them (RoBERTa); not trained */
@@ -134,6 +142,12 @@ typedef struct rs_shape {
   rs_stack encoder;    /* of encoder-decoders alone */
   rs_stack decoder;    /* of all forms: the stack whose last states become classes */
 } rs_shape;
+
+/* Tokens before the patches of a picture, or the first of those that are pooled: the class token, if any. */
+size_t rs_shape_lead(const rs_shape *shape) RS_NONNULL(1);
+
+/* Classes that it says of a sequence of `length` tokens, A: one a token, or one. */
+size_t rs_shape_answers(const rs_shape *shape, size_t length) RS_NONNULL(1);
 
 /* RS_INPUT where parts do not fit together, RS_MEMORY for more numbers than memory counts. */
 rs_status rs_shape_check(const rs_shape *shape, rs_err *err) RS_NONNULL(1);
@@ -267,7 +281,7 @@ typedef struct rs_batch {
   const int32_t *types;   /* (sequences, L) of the tokens, where the model has such; NULL: all 0 */
   const int32_t *source;  /* (sequences, source_length); NULL but for encoder-decoders */
   const float *patches;   /* (sequences, L, patch_numbers), L without the class token; NULL but for vision */
-  const int32_t *targets; /* (sequences, A) or RS_NO_TARGET; NULL: none. A is L, or 1 for vision: the image's class */
+  const int32_t *targets; /* (sequences, A) or RS_NO_TARGET; NULL: none. A as rs_shape_answers has it */
 } rs_batch;
 
 /* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs, and is
@@ -310,16 +324,17 @@ typedef struct rs_reader_in {
   size_t source_length;
   const int32_t *source; /* (count, source_length) of an encoder beside the decoder; else NULL */
   const float *patches;  /* (count, rows * columns, patch_numbers) of images, in the place of tokens; else NULL */
-  size_t rows, columns;  /* of them: L is rows * columns + 1, with the class token */
-  size_t last;           /* tokens at the end of each that are answered, 1 to L */
+  size_t rows, columns;  /* of them: L is rows * columns and the tokens before them (rs_shape_lead) */
+  size_t last;           /* tokens at the end of each that are answered, 1 to L; 1 where one class a sequence is said */
   const size_t *lengths; /* (count,) tokens that are there, 1 to L: the others, behind them, are padding; NULL: all */
   const double *ids;     /* (count, L, RS_AXES) position ids t, h, w; NULL: as tokens are counted. Masks go by index,
                             whatever the ids: packed documents see each other */
 } rs_reader_in;
 
 /* What the model says of each: logits (count, last, C), or last states (count, last, d) where it has no classes; 0 of
- * padding. RS_INPUT for a token or type that is none of its own, with its place, and with the array as subject: tokens,
- * source, types; RS_DOMAIN, RS_UNSUPPORTED for position ids that a recipe cannot read, RS_MEMORY. */
+ * padding. A model that says one class a sequence (rs_shape_answers) gives one answer. RS_INPUT for a token or type
+ * that is none of its own, with its place, and with the array as subject: tokens, source, types; RS_DOMAIN,
+ * RS_UNSUPPORTED for position ids that a recipe cannot read, RS_MEMORY. */
 rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *in, double *logits, rs_err *err)
     RS_NONNULL(1, 2, 3);
 
@@ -329,6 +344,9 @@ rs_status rs_read_rows(const rs_transformer *transformer, const rs_reader_in *in
 
 /* Numbers of each answer: C or d. */
 size_t rs_reader_width(const rs_transformer *transformer) RS_NONNULL(1);
+
+/* Whether one class a sequence is all that it says. */
+bool rs_reader_single(const rs_transformer *transformer) RS_NONNULL(1);
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
@@ -441,10 +459,10 @@ rs_status rs_task_prepare(const rs_task_kind *kind, const rs_task_in *in, rs_tas
     RS_NONNULL(1, 2, 3);
 void rs_task_clear(rs_task *task) RS_NONNULL(1);
 
-/* The token layout of a task's sequences: an image behind a class token, or text (no runs). Release with
- * rs_token_layout_clear. *tokens gets how many tokens the model reads. */
-rs_status rs_task_layout(const rs_example_shape *shape, rs_token_layout *layout, size_t *tokens, rs_err *err)
-    RS_NONNULL(1, 2, 3);
+/* The token layout of a task's sequences: an image behind `lead` tokens (rs_shape_lead), or text (no runs). Release
+ * with rs_token_layout_clear. *tokens gets how many tokens the model reads. */
+rs_status rs_task_layout(const rs_example_shape *shape, size_t lead, rs_token_layout *layout, size_t *tokens,
+                         rs_err *err) RS_NONNULL(1, 3, 4);
 
 /* The context that a task's sequences of `length` tokens need: as rs_context_create, for its sources, images and class
  * tokens. RS_INPUT where the model cannot read them. */

@@ -256,9 +256,10 @@ rs_status rs_places_make(rs_transformer *transformer, rs_err *err) {
   p->class_token = RS_NOWHERE;
   if (shape->form == RS_VISION) {
     p->patches = add_linear(&l, &patches, 1, shape->patch_numbers, 1 / sqrt((double)shape->patch_numbers), true);
-    p->class_token =
-        add(&l, "class_token",
-            (rs_tensor){.rows = 1, .columns = d, .vector = true, .init = RS_INIT_GAUSSIAN, .init_sd = embedding_sd});
+    if (!shape->patches_alone)
+      p->class_token =
+          add(&l, "class_token",
+              (rs_tensor){.rows = 1, .columns = d, .vector = true, .init = RS_INIT_GAUSSIAN, .init_sd = embedding_sd});
   } else {
     p->embeddings = transformer->tensor_count;
     table = add_matrix(&l, "embed_tokens.weight", shape->vocabulary, e, embedding_sd);

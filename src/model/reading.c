@@ -37,7 +37,7 @@ static rs_status read_all(const rs_context *context, const rs_task *task, rs_spl
     rs_pass *pass = NULL;
     rs_examples room = {0};
     rs_err why = {0};
-    rs_status ready = rs_examples_make(task, length, 1, &room, &why);
+    rs_status ready = rs_examples_make(task, &context->transformer->shape, length, 1, &room, &why);
     if (ready == RS_OK) ready = rs_pass_create(context, 1, false, &pass, &why);
 #pragma omp critical(rs_reading)
     if (ready != RS_OK && status == RS_OK) status = rs_fail(err, ready, "%s", why.message);
@@ -55,7 +55,7 @@ rs_status rs_reading_make(const rs_context *context, const rs_task *task, rs_spl
                           size_t sequences, rs_reading *reading, rs_err *err) {
   rs_examples probe;
   *reading = (rs_reading){0};
-  RS_TRY(rs_examples_make(task, length, 1, &probe, err));
+  RS_TRY(rs_examples_make(task, &context->transformer->shape, length, 1, &probe, err));
   rs_status status = rs_examples_fit(&probe, &context->transformer->shape, err);
   size_t count = split == RS_SPLIT_EVALUATION ? rs_example_count(&probe.shape, sequences) : sequences;
   size_t cropped = task->same.longest > 0 ? task->same.longest - length : 0;
@@ -90,7 +90,7 @@ typedef struct room {
 
 static rs_status make_room(const rs_context *context, const rs_task *task, size_t length, room *r, rs_err *err) {
   r->window = context->decoder.length;
-  RS_TRY(rs_examples_make(task, length, 1, &r->examples, err));
+  RS_TRY(rs_examples_make(task, &context->transformer->shape, length, 1, &r->examples, err));
   r->tokens = rs_arena_take(&r->examples.arena, r->window, sizeof *r->tokens);
   r->targets = rs_arena_take(&r->examples.arena, r->window, sizeof *r->targets);
   r->losses = rs_arena_take(&r->examples.arena, r->window, sizeof *r->losses);
@@ -256,7 +256,7 @@ rs_status rs_block_reader_create(const rs_context *context, const rs_task *task,
   *reader = NULL;
   if (fresh == NULL) return RS_MEMORY;
   fresh->context = context;
-  rs_status status = rs_examples_make(task, length, 1, &fresh->examples, err);
+  rs_status status = rs_examples_make(task, &context->transformer->shape, length, 1, &fresh->examples, err);
   if (status == RS_OK) status = rs_examples_fit(&fresh->examples, &context->transformer->shape, err);
   if (status == RS_OK) status = make_reader(fresh, err);
   if (status == RS_OK) status = rs_pass_create(context, 1, false, &fresh->pass, err);

@@ -68,18 +68,19 @@ static void embed_tokens(const rs_work *w, const int32_t *tokens, size_t rows, r
   }
 }
 
-/* The class token, then the patches, each by the matrix. */
+/* The class token, if any, then the patches, each by the matrix. */
 static void embed_patches(const rs_work *w, const chunk *part, real *x) {
   const rs_shape *shape = shape_of(w);
   const rs_places *places = w->context->transformer->places;
-  size_t d = shape->width, n = shape->patch_numbers, length = w->context->decoder.length, patches = length - 1;
+  size_t d = shape->width, n = shape->patch_numbers, length = w->context->decoder.length, lead = rs_shape_lead(shape);
+  size_t patches = length - lead;
   const float *from = part->batch->patches + part->first * patches * n;
   for (size_t i = 0; i < part->count * patches * n; i++) w->decoder.patches[i] = (real)from[i];
   for (size_t s = 0; s < part->count; s++) {
     real *row = x + s * length * d;
-    memcpy(row, values_of(w) + places->class_token, d * sizeof *row);
-    rs_linear(w->context, &places->patches, patches, tight(w->decoder.patches + s * patches * n, n), tight(row + d, d),
-              false);
+    if (lead > 0) memcpy(row, values_of(w) + places->class_token, d * sizeof *row);
+    rs_linear(w->context, &places->patches, patches, tight(w->decoder.patches + s * patches * n, n),
+              tight(row + lead * d, d), false);
   }
 }
 
@@ -185,18 +186,18 @@ static void embed_back(rs_work *w, const chunk *part, bool encoder, real *gradie
     return;
   }
   for (size_t s = 0; s < part->count; s++) {
-    size_t patches = length - 1, n = shape->patch_numbers;
-    rs_real_kernel()->add(dx + s * length * d, d, gradient + places->class_token);
+    size_t lead = rs_shape_lead(shape), patches = length - lead, n = shape->patch_numbers;
+    if (lead > 0) rs_real_kernel()->add(dx + s * length * d, d, gradient + places->class_token);
     rs_linear_back(w->context, &places->patches, patches, tight(w->decoder.patches + s * patches * n, n),
-                   tight(dx + (s * length + 1) * d, d), (rs_rows){0}, false, gradient);
+                   tight(dx + (s * length + lead) * d, d), (rs_rows){0}, false, gradient);
   }
 }
 
 /* ---- classes ----------------------------------------------------------------------------------------------------- */
 
-/* Rows that say a class: every token, or the class token of each image. */
+/* Rows that say a class: every token, or one a sequence. */
 static size_t answers_of(const rs_work *w) {
-  return shape_of(w)->form == RS_VISION ? 1 : w->context->decoder.length;
+  return rs_shape_answers(shape_of(w), w->context->decoder.length);
 }
 
 /* The last states behind their norm. */
@@ -205,10 +206,42 @@ static rs_rows final_states(const rs_work *w) {
   return tight(norm->y != NULL ? norm->y : w->decoder.last, shape_of(w)->width);
 }
 
-/* Rows that say a class, [first, first + rows) of the chunk's, among rows of states. */
+/* Rows that say a class, from the chunk's number `first` on, among rows of states, or of their means. */
 static rs_rows answering(const rs_work *w, rs_rows states, size_t first) {
-  size_t step = states.step * (shape_of(w)->form == RS_VISION ? w->context->decoder.length : 1);
+  size_t step = states.step * (w->pooled == NULL ? w->context->decoder.length / answers_of(w) : 1);
   return (rs_rows){states.data + first * step, step};
+}
+
+/* w->pooled = the mean of each sequence's states but the class token's, z = 1/N sum z_i; w->pooled or the states
+ * themselves, where the class token, or each token, says a class. */
+static rs_rows pool_states(const rs_work *w, size_t sequences) {
+  size_t d = shape_of(w)->width, length = w->context->decoder.length, lead = rs_shape_lead(shape_of(w));
+  rs_rows states = final_states(w);
+  if (w->pooled == NULL) return states;
+  for (size_t s = 0; s < sequences; s++)
+    for (size_t i = 0; i < d; i++) {
+      double sum = 0;
+      for (size_t n = lead; n < length; n++) sum += (double)states.data[(s * length + n) * states.step + i];
+      w->pooled[s * d + i] = (real)(sum / (double)(length - lead));
+    }
+  return tight(w->pooled, d);
+}
+
+/* Where the gradient by what says a class goes: into means, zeroed, or `dstates`. */
+static rs_rows pooled_gradient(const rs_work *w, rs_rows dstates) {
+  size_t d = shape_of(w)->width;
+  if (w->pooled == NULL) return dstates;
+  memset(w->pooled + w->sequences * d, 0, w->sequences * d * sizeof(real));
+  return tight(w->pooled + w->sequences * d, d);
+}
+
+/* The way back from means to states: each of N has 1/N of it. */
+static void unpool(const rs_work *w, size_t sequences, rs_rows means, rs_rows dstates) {
+  size_t d = shape_of(w)->width, length = w->context->decoder.length, lead = rs_shape_lead(shape_of(w));
+  for (size_t s = 0; s < sequences && w->pooled != NULL; s++)
+    for (size_t n = lead; n < length; n++)
+      for (size_t i = 0; i < d; i++)
+        dstates.data[(s * length + n) * dstates.step + i] += means.data[s * d + i] / (real)(length - lead);
 }
 
 /* w->logits of so many rows. */
@@ -242,13 +275,13 @@ static void keep_classes(const rs_work *w, const rs_pass_out *out, size_t start,
   }
 }
 
-/* Answers [begin, end) of the chunk's; the first goes to place `to`. */
-static void read_answers(const rs_work *w, const chunk *part, const rs_pass_out *out, size_t begin, size_t end,
-                         size_t to) {
+/* Answers [begin, end) of the chunk's, which `states` say; the first goes to place `to`. */
+static void read_answers(const rs_work *w, const chunk *part, const rs_pass_out *out, rs_rows states, size_t begin,
+                         size_t end, size_t to) {
   size_t classes = shape_of(w)->classes;
   for (size_t first = begin; first < end; first += HEAD_ROWS) {
     size_t rows = end - first < HEAD_ROWS ? end - first : HEAD_ROWS;
-    say_classes(w, answering(w, final_states(w), first), rows);
+    say_classes(w, answering(w, states, first), rows);
     take_targets(w, part, first, rows);
     rs_real_kernel()->cross_entropy(w->logits, classes, rows, classes, w->targets, 0, w->losses, w->answers);
     keep_classes(w, out, to + first - begin, rows);
@@ -262,12 +295,13 @@ static bool says_classes(const rs_pass_out *out) {
 static void read_classes(const rs_work *w, const chunk *part, const rs_pass_out *out) {
   size_t each = answers_of(w), wanted = each - out->skipped;
   if (!says_classes(out)) return;
+  rs_rows states = pool_states(w, part->count);
   if (out->skipped == 0) {
-    read_answers(w, part, out, 0, part->count * each, part->first * each);
+    read_answers(w, part, out, states, 0, part->count * each, part->first * each);
     return;
   }
   for (size_t s = 0; s < part->count; s++)
-    read_answers(w, part, out, s * each + out->skipped, (s + 1) * each, (part->first + s) * wanted);
+    read_answers(w, part, out, states, s * each + out->skipped, (s + 1) * each, (part->first + s) * wanted);
 }
 
 /* The sum of the chunk's losses; `dstates`, zero before, gets the gradient by the states. */
@@ -277,22 +311,24 @@ static double classes_back(const rs_work *w, const chunk *part, double weight, r
   size_t answers = part->count * answers_of(w), classes = shape->classes;
   real scale = (real)shape->output_scale;
   double sum = 0;
+  rs_rows all = pool_states(w, part->count), dall = pooled_gradient(w, dstates);
   for (size_t first = 0; first < answers; first += HEAD_ROWS) {
     size_t rows = answers - first < HEAD_ROWS ? answers - first : HEAD_ROWS;
-    rs_rows states = answering(w, final_states(w), first);
+    rs_rows states = answering(w, all, first);
     say_classes(w, states, rows);
     take_targets(w, part, first, rows);
     rs_real_kernel()->cross_entropy(w->logits, classes, rows, classes, w->targets, weight, w->losses, NULL);
     for (size_t i = 0; i < rows * classes && w->cap_slopes != NULL; i++) w->logits[i] *= w->cap_slopes[i];
     for (size_t i = 0; i < rows * classes && scale != 1; i++) w->logits[i] *= scale;
     rs_linear_back(w->context, &w->context->transformer->places->output, rows, states, tight(w->logits, classes),
-                   answering(w, dstates, first), false, gradient);
+                   answering(w, dall, first), false, gradient);
     for (size_t r = 0; r < rows; r++)
       if (w->targets[r] >= 0) {
         sum += w->losses[r];
         ++*targets;
       }
   }
+  unpool(w, part->count, dall, dstates);
   return sum;
 }
 

@@ -9,11 +9,21 @@ const char *const rs_form_words[RS_FORMS + 1] = {[RS_DECODER] = "decoder",
                                                  [RS_ENCODER] = "encoder",
                                                  [RS_ENCODER_DECODER] = "encoder_decoder",
                                                  [RS_VISION] = "vision"};
+const char *const rs_pool_words[RS_POOLS + 1] = {[RS_POOL_CLASS] = "class", [RS_POOL_MEAN] = "mean"};
 const char *const rs_norm_words[RS_NORM_KINDS + 1] = {
     [RS_NORM_NONE] = "none", [RS_NORM_RMS] = "rms", [RS_NORM_LAYER] = "layer", [RS_NORM_L2] = "l2"};
 const char *const rs_activation_words[RS_ACTIVATIONS + 1] = {
     [RS_GELU] = "gelu", [RS_GELU_TANH] = "gelu_tanh",   [RS_RELU] = "relu",
     [RS_SILU] = "silu", [RS_GELU_BLOOM] = "gelu_bloom", [RS_RELU2] = "relu2"};
+
+size_t rs_shape_lead(const rs_shape *shape) {
+  if (shape->form == RS_VISION) return shape->patches_alone ? 0 : 1;
+  return shape->pool == RS_POOL_MEAN ? 1 : 0;
+}
+
+size_t rs_shape_answers(const rs_shape *shape, size_t length) {
+  return shape->form == RS_VISION || shape->pool == RS_POOL_MEAN ? 1 : length;
+}
 
 /* More in one place than this is a slip of the pen, and products of two stay far from overflowing. */
 static const size_t most = (size_t)1 << 24;
@@ -84,6 +94,18 @@ static rs_status check_stack(const rs_shape *shape, const rs_stack *stack, rs_er
   return check_norm(&stack->final_norm, err);
 }
 
+static rs_status check_pool(const rs_shape *shape, rs_err *err) {
+  bool vision = shape->form == RS_VISION;
+  if (shape->pool == RS_POOL_MEAN && !vision && shape->form != RS_ENCODER)
+    return rs_fail(err, RS_INPUT, "%s: says a class at each token: nothing to take the mean of",
+                   rs_form_words[shape->form]);
+  if (shape->patches_alone && !vision)
+    return rs_fail(err, RS_INPUT, "%s: reads no patches", rs_form_words[shape->form]);
+  if (shape->patches_alone && shape->pool == RS_POOL_CLASS)
+    return rs_fail(err, RS_INPUT, "patches without a class token say no class by it: must take their mean");
+  return RS_OK;
+}
+
 rs_status rs_shape_check(const rs_shape *shape, rs_err *err) {
   bool vision = shape->form == RS_VISION;
   bool states = shape->form != RS_ENCODER_DECODER; /* may be all that is wanted */
@@ -101,6 +123,7 @@ rs_status rs_shape_check(const rs_shape *shape, rs_err *err) {
   if (shape->tied && (vision || shape->classes != shape->vocabulary))
     return rs_fail(err, RS_INPUT, "an output of %zu classes cannot be tied to embeddings of %zu tokens", shape->classes,
                    shape->vocabulary);
+  RS_TRY(check_pool(shape, err));
   if (shape->form == RS_ENCODER_DECODER) RS_TRY(check_stack(shape, &shape->encoder, err));
   return check_stack(shape, &shape->decoder, err);
 }

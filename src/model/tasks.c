@@ -124,13 +124,15 @@ static void take_example(rs_arena *arena, size_t tokens, rs_example *example) {
   example->sought = rs_arena_take(arena, tokens, sizeof *example->sought);
 }
 
-rs_status rs_examples_make(const rs_task *task, size_t length, size_t sequences, rs_examples *examples, rs_err *err) {
+rs_status rs_examples_make(const rs_task *task, const rs_shape *model, size_t length, size_t sequences,
+                           rs_examples *examples, rs_err *err) {
   rs_example_shape shape;
   *examples = (rs_examples){0};
   RS_TRY(rs_task_shape(task, length, &shape, err));
   bool vision = task->kind->form == RS_VISION;
   size_t tokens = sequences * shape.length;
-  *examples = (rs_examples){.task = task, .shape = shape, .sequences = sequences, .answers = vision ? 1 : shape.length};
+  *examples = (rs_examples){
+      .task = task, .shape = shape, .sequences = sequences, .answers = rs_shape_answers(model, shape.length)};
   rs_arena *arena = &examples->arena;
   if (vision)
     examples->patches = rs_arena_take(arena, tokens * shape.patch_numbers, sizeof *examples->patches);
@@ -215,6 +217,8 @@ static rs_status fit(const rs_task_kind *kind, const rs_example_shape *wanted, c
   if (kind->form != shape->form)
     return rs_fail(err, RS_INPUT, "the task %s is for a model of the form %s; this one is %s", task,
                    rs_form_words[kind->form], rs_form_words[shape->form]);
+  if (kind->form == RS_ENCODER && shape->pool == RS_POOL_MEAN && !kind->single)
+    return rs_fail(err, RS_INPUT, "the task %s asks at each token; this model says one class a sequence", task);
   if (wanted->vocabulary > shape->vocabulary && wanted->file != NULL)
     return rs_fail(err, RS_INPUT, "%s: token %zu (from 0) is %zu, the model knows %zu", wanted->file, wanted->largest,
                    wanted->vocabulary - 1, shape->vocabulary);
@@ -234,22 +238,22 @@ rs_status rs_examples_fit(const rs_examples *examples, const rs_shape *shape, rs
   return fit(examples->task->kind, &examples->shape, shape, err);
 }
 
-rs_status rs_task_layout(const rs_example_shape *shape, rs_token_layout *layout, size_t *tokens, rs_err *err) {
+rs_status rs_task_layout(const rs_example_shape *shape, size_t lead, rs_token_layout *layout, size_t *tokens,
+                         rs_err *err) {
   *layout = (rs_token_layout){0};
   *tokens = shape->length;
   if (shape->patch_numbers == 0) return RS_OK;
-  *tokens += 1; /* the class token */
+  *tokens += lead;
   layout->runs = rs_alloc(2, sizeof *layout->runs, err);
   if (layout->runs == NULL) return RS_MEMORY;
-  layout->count = 2;
-  layout->runs[0] = (rs_token_run){.modality = RS_TEXT, .tokens = 1};
-  layout->runs[1] = (rs_token_run){.modality = shape->frames > 1 ? RS_VIDEO : RS_IMAGE,
-                                   .tokens = shape->length,
-                                   .frames = shape->frames,
-                                   .rows = shape->rows,
-                                   .columns = shape->columns,
-                                   .seconds_per_frame = 1,
-                                   .ids_per_second = 1};
+  if (lead > 0) layout->runs[layout->count++] = (rs_token_run){.modality = RS_TEXT, .tokens = lead};
+  layout->runs[layout->count++] = (rs_token_run){.modality = shape->frames > 1 ? RS_VIDEO : RS_IMAGE,
+                                                 .tokens = shape->length,
+                                                 .frames = shape->frames,
+                                                 .rows = shape->rows,
+                                                 .columns = shape->columns,
+                                                 .seconds_per_frame = 1,
+                                                 .ids_per_second = 1};
   return RS_OK;
 }
 
@@ -261,7 +265,7 @@ rs_status rs_context_of_task(const rs_transformer *transformer, const rs_recipe 
   *context = NULL;
   RS_TRY(rs_task_shape(task, length, &shape, err));
   RS_TRY(fit(task->kind, &shape, &transformer->shape, err));
-  RS_TRY(rs_task_layout(&shape, &layout, &tokens, err));
+  RS_TRY(rs_task_layout(&shape, rs_shape_lead(&transformer->shape), &layout, &tokens, err));
   rs_status status = rs_context_create(transformer, recipes, tokens, shape.source_length, &layout, context, err);
   rs_token_layout_clear(&layout);
   return status;

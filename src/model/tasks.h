@@ -104,8 +104,10 @@ typedef struct rs_examples {
   rs_arena arena;            /* that holds them */
 } rs_examples;
 
-/* Room for so many. RS_DOMAIN where the task has no such length. Release with rs_examples_clear. */
-rs_status rs_examples_make(const rs_task *task, size_t length, size_t sequences, rs_examples *examples, rs_err *err);
+/* Room for so many, which a model of this shape answers. RS_DOMAIN where the task has no such length. Release with
+ * rs_examples_clear. */
+rs_status rs_examples_make(const rs_task *task, const rs_shape *model, size_t length, size_t sequences,
+                           rs_examples *examples, rs_err *err);
 void rs_examples_clear(rs_examples *examples);
 
 /* Draws number `index` of the split into place `place`. Threads may fill different places. */

@@ -84,7 +84,7 @@ static rs_status make_passes(rs_trainer *t, rs_err *err) {
 
 static rs_status fill(rs_trainer *t, rs_err *err) {
   const rs_training *training = &t->training;
-  RS_TRY(rs_examples_make(t->task, training->length, training->sequences, &t->examples, err));
+  RS_TRY(rs_examples_make(t->task, &t->transformer->shape, training->length, training->sequences, &t->examples, err));
   if (t->examples.shape.untrainable)
     return rs_fail(err, RS_INPUT, "the task %s has nothing to train on: all of it is held out (give a share below 1)",
                    t->task->kind->kind.name);

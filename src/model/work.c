@@ -151,6 +151,7 @@ static void take_all(cursor *c, rs_work *w) {
   size_t source_rows = w->encoder.rows;
   if (source_rows > 0) take_stack(c, shape, &shape->encoder, 0, w->training, &w->encoder);
   take_stack(c, shape, &shape->decoder, source_rows, w->training, &w->decoder);
+  if (shape->pool == RS_POOL_MEAN) w->pooled = take(c, 2 * w->sequences, shape->width);
   w->logits = take(c, HEAD_ROWS, shape->classes);
   if (shape->output_cap > 0 && w->training) w->cap_slopes = take(c, HEAD_ROWS, shape->classes);
   w->scratch = take(c, 1, scratch_of(w));

@@ -87,7 +87,7 @@ typedef struct rs_stack_work {
   real *last; /* (M, d) what the last block gives */
   rs_norm_work final_norm, embedding_norm;
   real *embedded; /* (M, d) or as wide as embeddings: what their norm or matrix reads; NULL without */
-  real *patches;  /* (sequences, L - 1, patch_numbers); NULL but for vision */
+  real *patches;  /* (sequences, patches of one, patch_numbers); NULL but for vision */
 } rs_stack_work;
 
 /* Gradients on the way back; shared by all blocks. */
@@ -117,6 +117,7 @@ typedef struct rs_work {
   size_t threads; /* that share a sequence */
   bool training;
   rs_stack_work encoder, decoder;
+  real *pooled;              /* (2, sequences, d) means of states, and gradients by them; NULL without */
   real *logits, *cap_slopes; /* (HEAD_ROWS, C); slopes of their soft cap for the pass back, NULL without */
   real *scratch;             /* of attention */
   double *row;               /* (C,) logits of one answer */

@@ -65,9 +65,9 @@ double rs_stack_flops(const rs_stack *stack, size_t count, double width, double 
 
 static double pass_flops(const rs_shape *shape, const rs_example_shape *example) {
   double d = (double)shape->width, tokens = (double)example->length, source = (double)example->source_length;
-  bool vision = shape->form == RS_VISION;
-  double flops = 2 * (vision ? 1 : tokens) * d * (double)shape->classes;
-  if (vision) flops += 2 * tokens++ * d * (double)shape->patch_numbers; /* and then a class token */
+  double flops = 2 * (double)rs_shape_answers(shape, example->length) * d * (double)shape->classes;
+  flops += 2 * tokens * d * (double)shape->patch_numbers;
+  if (shape->form == RS_VISION) tokens += (double)rs_shape_lead(shape);
   return flops + rs_stack_flops(&shape->encoder, shape->encoder.count, d, source, 0) +
          rs_stack_flops(&shape->decoder, shape->decoder.count, d, tokens, source);
 }
@@ -320,7 +320,8 @@ static double observed_bytes(const rs_experiment *experiment, const rs_model *mo
 static double pass_bytes(const rs_experiment *experiment, const rs_transformer *t, double rows,
                          const rs_example_shape *example, bool training) {
   const rs_shape *shape = &t->shape;
-  double d = (double)shape->width, tokens = (double)(example->length + (shape->form == RS_VISION));
+  double d = (double)shape->width, lead = shape->form == RS_VISION ? (double)rs_shape_lead(shape) : 0;
+  double tokens = (double)example->length + lead;
   double source = rows / tokens * (double)example->source_length, tables = 0;
   for (size_t r = 0; r < t->recipe_count; r++)
     tables += rs_encoding_bytes(&t->recipes[r], &t->geometry, (size_t)tokens, NULL);
@@ -334,7 +335,7 @@ static double pass_bytes(const rs_experiment *experiment, const rs_transformer *
 
 /* Of what a model has said to so many sequences. */
 static double said_bytes(const rs_transformer *t, const rs_example_shape *example, size_t sequences) {
-  double answers = t->shape.form == RS_VISION ? 1 : (double)example->length;
+  double answers = (double)rs_shape_answers(&t->shape, example->length);
   double one = sizeof(double) + 2 * sizeof(int32_t) + sizeof(uint8_t) + sizeof(float);
   return (double)rs_example_count(example, sequences) * answers * one;
 }

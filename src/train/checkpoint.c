@@ -39,7 +39,7 @@ static rs_status fit_task(plan *p, rs_err *err) {
   rs_example_shape example;
   rs_trained *t = &p->trained;
   RS_TRY(p->task.kind->shape(p->task.state, t->training.length, &example, err));
-  RS_TRY(rs_task_layout(&example, &t->tokens, &t->geometry.train_length, err));
+  RS_TRY(rs_task_layout(&example, rs_shape_lead(&t->shape), &t->tokens, &t->geometry.train_length, err));
   t->shape.vocabulary = example.vocabulary;
   t->shape.patch_numbers = example.patch_numbers;
   t->shape.classes = example.classes;

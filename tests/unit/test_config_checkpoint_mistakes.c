@@ -29,6 +29,16 @@ Test(checkpoint_messages, shapes__what_does_not_fit) {
        "t.yaml:1:38: checkpoint.norm_order = post: has no meaning without a norm (norm: layer, or rms)"},
       {"checkpoint: {window: 4}\ntask: where\nmetrics: [decay]\n",
        "t.yaml:1:22: checkpoint.window = 4: is one of causal heads, but the task's models (vision) see both ways"},
+      {"checkpoint: {pool: mean}\n" COPY,
+       "t.yaml:1:20: checkpoint.pool = mean: the task's models (decoder) say a class at each token: nothing to pool"},
+      {"checkpoint: {class_token: false}\n" COPY, "t.yaml:1:27: checkpoint.class_token = false: the task's models "
+                                                  "(decoder) read no pictures: none is before their "
+                                                  "tokens"},
+      {"checkpoint: {class_token: false}\ntask: where\nmetrics: [decay]\n",
+       "t.yaml:1:27: checkpoint.class_token = false: pool: class reads the class token, and there is none (pool: mean "
+       "reads the patches)"},
+      {"checkpoint: {pool: sum}\ntask: where\nmetrics: [decay]\n",
+       "t.yaml:1:20: checkpoint.pool = sum: must be one of class, mean"},
       {"checkpoint: {tied: true}\ntask: where\nmetrics: [decay]\n",
        "t.yaml:1:20: checkpoint.tied = true: a vision model has patches in place of embeddings: nothing to tie to"},
       {"checkpoint: {precision: bf16}\n" COPY, "t.yaml:1:25: checkpoint.precision = bf16: must be one of f64, f32"},

@@ -90,7 +90,7 @@ Test(scenes, layout__is_that_of_one_picture_or_film) {
         .length = frames * 6, .patch_numbers = 9, .frames = frames, .rows = 2, .columns = 3, .classes = 4};
     rs_token_layout layout;
     size_t tokens;
-    cr_assert_eq(rs_task_layout(&shape, &layout, &tokens, NULL), RS_OK);
+    cr_assert_eq(rs_task_layout(&shape, 1, &layout, &tokens, NULL), RS_OK);
     cr_assert_eq(tokens, frames * 6 + 1);
     cr_assert_eq(layout.count, 2u);
     cr_expect(layout.runs[0].modality == RS_TEXT && layout.runs[0].tokens == 1);

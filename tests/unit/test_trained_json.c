@@ -126,6 +126,25 @@ Test(trained_json, config__every_option__goes_round) {
   leave();
 }
 
+Test(trained_json, config__pools__go_round_and_are_left_out_at_their_defaults) {
+  small_training s;
+  char plain[65], other[65];
+  small_training_fill(&s, RS_VISION, RS_F32);
+  char *text = written(&s.trained);
+  cr_expect_null(strstr(text, "pool"), "%s", text);
+  cr_expect_null(strstr(text, "patches_alone"), "%s", text);
+  cr_assert_eq(rs_trained_fingerprint(&s.trained, plain, NULL), RS_OK);
+  free(text);
+  s.trained.shape.pool = RS_POOL_MEAN;
+  goes_round(&s.trained, "mean");
+  cr_assert_eq(rs_trained_fingerprint(&s.trained, other, NULL), RS_OK);
+  cr_expect_str_neq(plain, other);
+  s.trained.shape.patches_alone = true;
+  goes_round(&s.trained, "patches alone");
+  small_training_clear(&s);
+  leave();
+}
+
 /* Configs from before a field have the same text, and the same fingerprint. */
 Test(trained_json, config__fields_that_came_later__stand_there_where_they_say_something) {
   static const char *const keys[] = {"\"norm_sums\"", "\"after_cross\""};

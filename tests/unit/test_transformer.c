@@ -15,7 +15,7 @@ static double loss_of(rs_transformer *t, const small_model *m, const rs_batch *b
   rs_err err = {0};
   double losses[SEQUENCES * SMALL_LENGTH], sum = 0;
   size_t source = m->shape.form == RS_ENCODER_DECODER ? SMALL_SOURCE : 0;
-  size_t answers = m->shape.form == RS_VISION ? 1 : SMALL_LENGTH;
+  size_t answers = rs_shape_answers(&m->shape, SMALL_LENGTH);
   cr_assert_eq(rs_context_create(t, NULL, SMALL_LENGTH, source, &m->tokens, &context, &err), RS_OK, "%s", err.message);
   cr_assert_eq(rs_pass_create(context, 2, false, &pass, &err), RS_OK, "%s", err.message);
   const rs_pass_out out = {.losses = losses};
@@ -94,6 +94,24 @@ Test(transformer, forms__have_right_gradients) {
     check(&m, rs_form_words[form]);
     small_model_clear(&m);
   }
+}
+
+Test(transformer, pools__have_right_gradients) {
+  for (size_t lead = 0; lead < 2; lead++) {
+    small_model m;
+    small_model_fill(&m, RS_VISION);
+    m.shape.pool = RS_POOL_MEAN;
+    m.shape.patches_alone = lead == 0;
+    small_model_image(&m, lead == 0 ? 3 : 4, lead == 0 ? 3 : 2);
+    small_model_recipe(&m, 0, "axial", "");
+    check(&m, lead == 0 ? "mean of patches alone" : "mean of patches behind a class token");
+    small_model_clear(&m);
+  }
+  small_model text;
+  small_model_fill(&text, RS_ENCODER);
+  text.shape.pool = RS_POOL_MEAN;
+  check(&text, "mean of an encoder's tokens");
+  small_model_clear(&text);
 }
 
 static void all_biases(rs_block *b) {

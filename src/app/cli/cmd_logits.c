@@ -131,11 +131,12 @@ static rs_status cut_images(const char *file, const rs_array *pixels, const rs_h
   i->in.count = shape[0];
   i->in.rows = shape[2] / side;
   i->in.columns = shape[3] / side;
-  i->in.length = i->in.rows * i->in.columns + 1;
+  size_t each = i->in.rows * i->in.columns;
+  i->in.length = each + rs_shape_lead(&checkpoint->shape);
   float *patches = rs_arena_take(&i->arena, pixels->count, sizeof *patches);
   RS_TRY(rs_arena_check(&i->arena, err));
-  for (size_t p = 0; p < i->in.count * (i->in.length - 1); p++) {
-    size_t image = p / (i->in.length - 1), place = p % (i->in.length - 1);
+  for (size_t p = 0; p < i->in.count * each; p++) {
+    size_t image = p / each, place = p % each;
     cut_patch(pixels, image, place / i->in.columns * side, place % i->in.columns * side, side, patches + p * numbers);
   }
   i->in.patches = patches;
@@ -163,6 +164,14 @@ static rs_status read_inputs(const cli_options *options, const rs_hf_checkpoint 
   }
   i->in.last = options->last > 0 && options->last < i->in.length ? options->last : i->in.length;
   return RS_OK;
+}
+
+/* One class a sequence is said, whatever its tokens. */
+static rs_status take_single(const cli_options *options, inputs *i, rs_err *err) {
+  i->in.last = 1;
+  if (options->last == 0) return RS_OK;
+  return rs_fail(err, RS_INPUT, "--last %zu: the model says one class a sequence, and none of single tokens",
+                 options->last);
 }
 
 /* The file that an array of the reader is from; NULL: it is about none. */
@@ -273,6 +282,7 @@ static rs_status run(const cli_options *options, rs_err *err) {
   if (status == RS_OK)
     status = own ? load_trained(folder, format, &transformer, err)
                  : rs_hf_checkpoint_load(&checkpoint, folder, format, false, &transformer, err);
+  if (status == RS_OK && rs_reader_single(transformer)) status = take_single(options, &i, err);
   if (status == RS_OK) status = say(transformer, &i.in, options, err);
   if (status == RS_OK) note_falls(options, &i.in);
   rs_transformer_free(transformer);
