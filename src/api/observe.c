@@ -296,6 +296,8 @@ static rs_attention_job describe_job(const rs_api_observed *o, size_t head, cons
                             .local = o->needs.local,
                             .tops = o->needs.tops,
                             .top_count = o->needs.top_count,
+                            .map_queries = o->needs.map_queries,
+                            .map_keys = o->needs.map_keys,
                             .moments = o->needs.moments,
                             .scores = asked->exact ? RS_SCORES_F64 : RS_SCORES_AUTO,
                             .epsilon = asked->epsilon == 0  ? RS_EPSILON

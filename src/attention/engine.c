@@ -91,15 +91,18 @@ static void fill_bins(rs_loaded_job *loaded) {
 
 /* What every job has before its keys are read. */
 static rs_status begin_load(rs_loaded_job *loaded, const rs_attention_job *job, rs_err *err) {
-  loaded->encoding = rs_encoding_of_head(job->encoding, job->head);
+  const rs_encoding *encoding = job->encoding;
+  loaded->encoding = rs_encoding_of_head(encoding, job->head);
   loaded->job = *job;
   loaded->job.encoding = &loaded->encoding;
+  loaded->job.map_keys.begin = job->map_keys.begin < encoding->length ? job->map_keys.begin : encoding->length;
+  loaded->job.map_keys.end = job->map_keys.end < encoding->length ? job->map_keys.end : encoding->length;
   if (job->soft_cap != 0 || rs_job_has_shares(job)) { /* which are exact */
     loaded->job.scores = RS_SCORES_F64;
     loaded->job.epsilon = 0;
   }
-  loaded->dims = job->encoding->head_dim;
-  loaded->views = job->mask.kind == RS_CROSS ? 1 : job->encoding->views;
+  loaded->dims = encoding->head_dim;
+  loaded->views = job->mask.kind == RS_CROSS ? 1 : encoding->views;
   fill_bins(loaded);
   rs_bias_table_measure(&loaded->bias, job);
   return rs_limits_choose(loaded, err);

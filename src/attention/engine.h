@@ -52,9 +52,14 @@ typedef struct rs_loaded_job {
 /* Pairs of queries number [first, first + count) with keys that they see, needles aside. */
 double rs_job_pairs(const rs_attention_job *job, size_t first, size_t count);
 
-/* Whether rows of the job have shares: parts of the context, or largest keys. */
+/* Whether a map has the row of the query at this position. */
+static inline bool rs_job_maps(const rs_attention_job *job, size_t query) {
+  return job->map_keys.begin < job->map_keys.end && query >= job->map_queries.begin && query < job->map_queries.end;
+}
+
+/* Whether rows of the job have shares: parts of the context, largest keys, or keys one by one. */
 static inline bool rs_job_has_shares(const rs_attention_job *job) {
-  return job->local > 0 || job->top_count > 0;
+  return job->local > 0 || job->top_count > 0 || job->map_keys.begin < job->map_keys.end;
 }
 
 /* ---- limits ------------------------------------------------------------------------------------------------------ */

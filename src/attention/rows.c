@@ -7,7 +7,8 @@
 
 rs_status rs_observation_create(const rs_attention_job *job, size_t queries, rs_observation **observation,
                                 rs_err *err) {
-  size_t bins = job->bins, each = (job->moments ? 4 : 1) * bins + job->top_count;
+  size_t bins = job->bins, mapped = job->map_keys.end - job->map_keys.begin;
+  size_t each = (job->moments ? 4 : 1) * bins + job->top_count + mapped;
   rs_observation *blank = rs_alloc(1, sizeof *blank, err);
   *observation = NULL;
   if (blank == NULL) return RS_MEMORY;
@@ -20,7 +21,7 @@ rs_status rs_observation_create(const rs_attention_job *job, size_t queries, rs_
   for (size_t i = 0; i < queries; i++) {
     rs_row *row = &blank->rows[i];
     row->bin_weight = blank->storage + i * each;
-    row->top_weight = row->bin_weight + each - job->top_count;
+    row->top_weight = row->bin_weight + each - mapped - job->top_count;
     if (!job->moments) continue;
     row->bin_keys = row->bin_weight + bins;
     row->bin_mean = row->bin_weight + 2 * bins;
@@ -142,7 +143,8 @@ void rs_tile_finish_rows(const rs_loaded_job *loaded, rs_tile *tile, rs_row *row
 
 /* ---- shares ------------------------------------------------------------------------------------------------------ */
 
-/* Shares of a row's weight that no walk over panels can tell: those of parts of the context and of the largest keys.
+/* Shares of a row's weight that no walk over panels can tell: those of parts of the context, of the largest keys, and
+ * of keys one by one.
  * When the log-sum-exp is known, each logit is a weight by itself. */
 
 /* Brings the `most` largest of (count,) numbers to the front (Hoare's selection, 1961). */
@@ -182,10 +184,20 @@ typedef struct share {
   rs_sum parts[RS_ROW_SEGMENTS];
   double *logits; /* (count,) where the largest are wanted; else NULL */
   size_t count;
+  double *map; /* (map_keys,) of a row that has it; else NULL */
 } share;
 
-static void add(share *s, rs_row_segment part, double logit) {
+/* A needle that was added has the place of the key where it stands. */
+static void add_to_map(share *s, size_t key, double weight) {
+  const rs_range *keys = &s->job->map_keys;
+  if (key < keys->begin || key >= keys->end) return;
+  double *place = &s->map[key - keys->begin];
+  *place = isnan(*place) ? weight : *place + weight;
+}
+
+static void add(share *s, rs_row_segment part, size_t key, double logit) {
   if (s->job->local > 0) rs_sum_add(&s->parts[part], exp2(logit - s->level));
+  if (s->map != NULL) add_to_map(s, key, exp2(logit - s->level));
   if (s->logits != NULL) s->logits[s->count] = logit;
   s->count++;
 }
@@ -217,7 +229,7 @@ static void find_parts(const share *s, rs_row *row) {
   for (size_t p = 0; p < RS_ROW_SEGMENTS; p++) row->segment_weight[p] = rs_sum_total(&s->parts[p]) / all;
 }
 
-static share begin_lane(rs_worker *worker, const rs_tile *tile, size_t lane, const rs_row *row) {
+static share begin_lane(rs_worker *worker, const rs_tile *tile, size_t lane, rs_row *row) {
   const rs_attention_job *job = &worker->loaded->job;
   bool among = tile->has_needle[lane] && job->needle_key == NULL;
   share s = {.job = job,
@@ -226,7 +238,11 @@ static share begin_lane(rs_worker *worker, const rs_tile *tile, size_t lane, con
              .level = (row->log_sum_exp - offset_of(worker->loaded, row->query)) * M_LOG2E};
   if (row->has_learned) s.learned = exp2((*job->learned_sink - row->log_sum_exp) * M_LOG2E);
   if (job->top_count > 0) s.logits = worker->rows + lane * (job->encoding->length + 1);
-  if (tile->has_needle[lane] && !among) add(&s, RS_ROW_NEEDLE, tile->needle_logit[lane]);
+  if (rs_job_maps(job, row->query)) s.map = row->key_weight = row->top_weight + job->top_count;
+  row->map_keys = job->map_keys;
+  for (size_t n = 0; s.map != NULL && n < job->map_keys.end - job->map_keys.begin; n++) s.map[n] = NAN;
+  if (tile->has_needle[lane] && !among)
+    add(&s, RS_ROW_NEEDLE, job->needle_at[tile->first + lane], tile->needle_logit[lane]);
   return s;
 }
 
@@ -245,15 +261,23 @@ static void read_part(rs_worker *worker, const rs_tile *tile, rs_tile_part *part
       if (begin < first) begin = first;
       if (stop > call->end * rows) stop = call->end * rows;
       for (size_t n = begin; n < stop; n++)
-        add(&shares[lane], part_of(&shares[lane], n), worker->logits[(n - first) * lanes + lane]);
+        add(&shares[lane], part_of(&shares[lane], n), n, worker->logits[(n - first) * lanes + lane]);
     }
   }
+}
+
+/* Whether any of the rows is to have shares: a map may have few of them. */
+static bool wants_shares(const rs_attention_job *job, size_t count, const rs_row *rows) {
+  bool mapped = false;
+  for (size_t i = 0; i < count; i++) mapped |= rs_job_maps(job, rows[i].query);
+  return mapped || job->local > 0 || job->top_count > 0;
 }
 
 void rs_share_rows(rs_worker *worker, size_t first, size_t count, rs_row *rows) {
   const rs_loaded_job *loaded = worker->loaded;
   rs_tile *tile = &worker->tiles[0];
   share shares[RS_SCORE_LANES];
+  if (!wants_shares(&loaded->job, count, rows)) return;
   worker->first = worker->end = 0;
   rs_tile_place(worker, tile, first, count);
   for (size_t lane = 0; lane < count; lane++) shares[lane] = begin_lane(worker, tile, lane, &rows[lane]);

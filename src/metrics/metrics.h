@@ -22,7 +22,8 @@ typedef enum rs_map_part {
   RS_MAP_STRIP,    /* value: colours over the first index, a row for each method, in place of lines */
   RS_MAP_MASS,     /* value: falls into bins, and is divided by their width */
   RS_MAP_LOW,      /* value: the least of the bin, called as another value and _low: drawn as that one's envelope */
-  RS_MAP_HIGH      /* value: the largest of the bin, likewise with _high */
+  RS_MAP_HIGH,     /* value: the largest of the bin, likewise with _high */
+  RS_MAP_SEEN      /* value: attention; what has none is not seen, and stays blank: no gap */
 } rs_map_part;
 
 /* A column of summary.csv or of a curve. */
@@ -49,12 +50,14 @@ typedef struct rs_metric_in {
 
 /* What is known of a cell before anything is computed. */
 typedef struct rs_curve_in {
-  size_t length;    /* L, tokens */
-  size_t pairs;     /* of a head, at most: D/2 */
-  size_t heads;     /* of the model */
-  size_t width;     /* H * D */
-  size_t bins;      /* of distances, at most */
-  size_t sequences; /* of a task that are read, at most */
+  size_t length;               /* L, tokens */
+  size_t pairs;                /* of a head, at most: D/2 */
+  size_t heads;                /* of the model */
+  size_t width;                /* H * D */
+  size_t bins;                 /* of distances, at most */
+  size_t sequences;            /* of a task that are read, at most; 0: heads are simulated */
+  size_t observed;             /* heads of a cell whose rows are observed; 0: none are */
+  const rs_query_set *queries; /* of them; NULL: all that there are */
   const rs_token_layout *tokens;
 } rs_curve_in;
 
@@ -95,7 +98,8 @@ extern const char *const rs_baseline_words[RS_BASELINES + 1];
 typedef struct rs_reading_in {
   const rs_reading *reading;
   const rs_task *task;
-  size_t length; /* of the task's sequences, tokens */
+  size_t length;             /* of the task's sequences, tokens */
+  const rs_context *context; /* that reads them, under the cell's method */
   const void *params;
   /* For metrics that have contexts cut, (sequences, A) nats: losses with the whole context and with what is left of it,
    * both read by the same recipes (rs_cut). */
@@ -110,6 +114,8 @@ typedef struct rs_metric_kind {
   /* RS_INPUT, with the parameter as subject, when parameters contradict each other; what follows takes parameters that
    * it has accepted. May be NULL. */
   rs_status (*check)(const rs_binding *binding, rs_err *err);
+  /* RS_INPUT where a cell of `in` can have nothing of what the parameters say. May be NULL. */
+  rs_status (*fit)(const void *params, const rs_curve_in *in, rs_err *err);
   bool needs_needle;  /* reports nothing without a source that plants needles */
   bool needs_moments; /* reads the moments of the logits in each bin */
   bool needs_picture; /* reports nothing without an image or a video among the tokens */
@@ -158,6 +164,7 @@ struct rs_row_needs {
   size_t local; /* as in rs_attention_job */
   const double *tops;
   size_t top_count;
+  rs_range map_queries, map_keys; /* the ranges that hold those of all metrics; empty: no maps */
 };
 
 /* Adds what one metric needs. RS_UNSUPPORTED where it sums other first keys than those before it: a row holds one sum.

@@ -85,6 +85,8 @@ rs_attention_job rs_cell_job(const rs_batch_work *work, const rs_cell_state *cel
                             .local = work->needs.local,
                             .tops = work->needs.tops,
                             .top_count = work->needs.top_count,
+                            .map_queries = work->needs.map_queries,
+                            .map_keys = work->needs.map_keys,
                             .moments = work->needs.moments,
                             .scores = experiment->engine.scores,
                             .epsilon = experiment->engine.epsilon};

@@ -158,8 +158,10 @@ static double row_bytes(const rs_experiment *experiment, size_t length, size_t d
   double queries = (double)rs_query_count(&experiment->queries, length);
   rs_row_needs needs = rs_experiment_needs(experiment);
   size_t bins = rs_log_bins(length, experiment->bins_per_octave);
+  size_t mapped = needs.map_keys.end < length ? needs.map_keys.end : length; /* they begin before the length */
   double content = 8 * (double)dims * ((double)length + 2 * queries) + (8 * RS_AXES + 4) * (double)length;
-  double numbers = (double)bins * (needs.moments ? 4 : 1) + (double)needs.top_count;
+  double numbers =
+      (double)bins * (needs.moments ? 4 : 1) + (double)needs.top_count + (double)(mapped - needs.map_keys.begin);
   double observed = fmin(queries, RS_ROWS_AT_ONCE) * ((double)sizeof(rs_row) + 8 * numbers);
   double engine = rs_engine_bytes(length, dims, views, bins, threads);
   return content + observed + engine + (needs.top_count > 0 ? rs_top_bytes(length, threads) : 0);
