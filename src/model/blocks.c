@@ -314,7 +314,9 @@ void rs_stack_forward(rs_work *w, const rs_stack *shape, const rs_stack_place *p
   for (size_t i = 0; i < stack->end; i++) {
     const block_run run = run_of(w, shape, place, context, stack, sequences, source, NULL, i);
     run_block(&run, i + 1 < shape->count ? stack->blocks[i + 1].x : stack->last);
-    if (kept && i == w->kept->block) keep_rows(&run, w->kept);
+    if (!kept || (i != w->kept->block && w->kept->rows == NULL)) continue;
+    keep_rows(&run, w->kept);
+    if (w->kept->rows != NULL) w->kept->rows(w->kept->rows_context, i);
   }
 }
 

@@ -96,19 +96,24 @@ static void read_one(const room *r, const rs_transformer *t, const rs_batch *bat
   for (size_t i = skipped; i < length && r->states != NULL; i++) to->take(to->context, r->states + i * t->shape.width);
 }
 
+static rs_batch batch_of(const rs_transformer *t, const rs_reader_in *in, size_t s) {
+  size_t patches = in->rows * in->columns * t->shape.patch_numbers;
+  return (rs_batch){.sequences = 1,
+                    .tokens = in->tokens != NULL ? in->tokens + s * in->length : NULL,
+                    .source = in->source != NULL ? in->source + s * in->source_length : NULL,
+                    .patches = in->patches != NULL ? in->patches + s * patches : NULL,
+                    .types = in->types != NULL ? in->types + s * in->length : NULL};
+}
+
 /* Sequences [first, first + count), which share a context. */
 static rs_status read_in(const rs_context *context, const rs_transformer *t, const rs_reader_in *in, size_t first,
                          size_t count, const receiver *to, rs_err *err) {
-  size_t length = length_of(in, first), skipped = in->length - in->last, patches = in->rows * in->columns;
+  size_t length = length_of(in, first), skipped = in->length - in->last;
   bool single = rs_reader_single(t);
   room r;
   RS_TRY(make_room(context, t, length, &r, err));
   for (size_t s = first; s < first + count; s++) {
-    const rs_batch batch = {.sequences = 1,
-                            .tokens = in->tokens != NULL ? in->tokens + s * in->length : NULL,
-                            .source = in->source != NULL ? in->source + s * in->source_length : NULL,
-                            .patches = in->patches != NULL ? in->patches + s * patches * t->shape.patch_numbers : NULL,
-                            .types = in->types != NULL ? in->types + s * in->length : NULL};
+    const rs_batch batch = batch_of(t, in, s);
     if (single || skipped < length) read_one(&r, t, &batch, length, single ? 0 : skipped, to);
     for (size_t i = skipped > length ? skipped : length; i < in->length && !single; i++) to->take(to->context, r.zeros);
   }
@@ -116,8 +121,8 @@ static rs_status read_in(const rs_context *context, const rs_transformer *t, con
   return RS_OK;
 }
 
-static rs_status read_alike(const rs_transformer *t, const rs_reader_in *in, size_t first, size_t count,
-                            const receiver *to, rs_err *err) {
+static rs_status make_context(const rs_transformer *t, const rs_reader_in *in, size_t first, rs_context **context,
+                              rs_err *err) {
   size_t lead = rs_shape_lead(&t->shape);
   rs_token_run image[] = {{.modality = RS_TEXT, .tokens = lead},
                           {.modality = RS_IMAGE,
@@ -130,12 +135,17 @@ static rs_status read_alike(const rs_transformer *t, const rs_reader_in *in, siz
   bool classed = lead > 0;
   rs_token_layout layout = {.runs = image + !classed, .count = in->patches != NULL ? 1 + classed : 0};
   size_t length = length_of(in, first);
-  rs_context *context;
   if (in->ids != NULL) {
     layout.ids = (double *)in->ids + first * in->length * RS_AXES;
     layout.id_count = length;
   }
-  RS_TRY(rs_context_create(t, NULL, length, in->source_length, &layout, &context, err));
+  return rs_context_create(t, NULL, length, in->source_length, &layout, context, err);
+}
+
+static rs_status read_alike(const rs_transformer *t, const rs_reader_in *in, size_t first, size_t count,
+                            const receiver *to, rs_err *err) {
+  rs_context *context;
+  RS_TRY(make_context(t, in, first, &context, err));
   rs_status status = read_in(context, t, in, first, count, to, err);
   rs_context_free(context);
   return status;
@@ -167,4 +177,13 @@ static void keep_row(void *context, const double *row) {
 rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *in, double *answers, rs_err *err) {
   rows_left left = {answers, rs_reader_width(transformer)};
   return rs_read_rows(transformer, in, keep_row, &left, err);
+}
+
+rs_status rs_reader_context(const rs_transformer *transformer, const rs_reader_in *in, size_t sequence,
+                            rs_context **context, rs_batch *batch, rs_err *err) {
+  *context = NULL;
+  RS_TRY(check(transformer, in, err));
+  if (sequence >= in->count) return rs_fail(err, RS_INPUT, "sequence %zu: there are %zu, from 0", sequence, in->count);
+  *batch = batch_of(transformer, in, sequence);
+  return make_context(transformer, in, sequence, context, err);
 }

@@ -306,6 +306,9 @@ typedef struct rs_pass_out {
    * K, D). */
   size_t block;
   double *q, *k;
+  /* Called when they hold those of a block, which are of every block then, in order; NULL: of that one alone. */
+  void (*rows)(void *context, size_t block);
+  void *rows_context;
 } rs_pass_out;
 
 /* Reads a batch of any size, as many sequences at a time as the pass has room for. */
@@ -341,6 +344,11 @@ rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *
 /* The same, each answer handed to `take` in that order, so that no more than a few are in memory at a time. */
 rs_status rs_read_rows(const rs_transformer *transformer, const rs_reader_in *in,
                        void (*take)(void *context, const double *row), void *context, rs_err *err) RS_NONNULL(1, 2, 3);
+
+/* What one of the sequences is read with, for those who want more of a pass than its answers: its context, which is the
+ * caller's, and itself, borrowed from `in`. Fails as rs_read_logits; RS_INPUT where there is no such sequence. */
+rs_status rs_reader_context(const rs_transformer *transformer, const rs_reader_in *in, size_t sequence,
+                            rs_context **context, rs_batch *batch, rs_err *err) RS_NONNULL(1, 2, 4, 5);
 
 /* Numbers of each answer: C or d. */
 size_t rs_reader_width(const rs_transformer *transformer) RS_NONNULL(1);
@@ -586,6 +594,33 @@ void rs_block_reader_read(rs_block_reader *reader, rs_split split, uint64_t inde
 /* One head of that, as rs_block_head. It seeks needles where the task says of what it asks with probes, or with any
  * target if it has none, which token holds it. Borrowed until the next is read. */
 rs_given_rows rs_block_reader_head(const rs_block_reader *reader, size_t head) RS_NONNULL(1);
+
+/* ---- weights of attention ---------------------------------------------------------------------------------------- */
+
+/* Called with the weights of each head of each block, in order: (L, L), queries by keys, 0 where a key is not seen.
+ * Rows sum to 1, or to less by a learned sink. */
+typedef struct rs_weights_watch {
+  void (*take)(void *context, size_t block, size_t head, const double *weights);
+  void *context;
+} rs_weights_watch;
+
+/* Reads the first sequence of the batch, and shows what the decoder's blocks (those of all forms but an
+ * encoder-decoder's encoder) attend to in it. As rs_block_check of each; RS_MEMORY: 8 bytes for each query and key. */
+rs_status rs_read_weights(const rs_context *context, const rs_batch *batch, const rs_weights_watch *watch, rs_err *err)
+    RS_NONNULL(1, 2, 3);
+
+enum { RS_ROLLOUT_TOKENS = 2048 }; /* most for which layers are multiplied: seconds a layer */
+
+/* Attention rollout of the first sequence of the batch: *rollout (L, L), the product over blocks, the last first, of
+ * (A + I) / 2 with rows that sum to 1, A the mean weights of the block's heads (Abnar and Zuidema, arXiv:2005.00928).
+ * Release it with free(). RS_DOMAIN for more tokens than RS_ROLLOUT_TOKENS; as rs_read_weights. */
+rs_status rs_read_rollout(const rs_context *context, const rs_batch *batch, double **rollout, rs_err *err)
+    RS_NONNULL(1, 2, 3);
+
+/* The same of evaluation sequence `index` of a task, whose context it is. RS_DOMAIN where there is no such sequence; as
+ * rs_block_reader_create. */
+rs_status rs_task_rollout(const rs_context *context, const rs_task *task, size_t length, size_t index, double **rollout,
+                          rs_err *err) RS_NONNULL(1, 2, 5);
 
 /* ---- contexts that are cut --------------------------------------------------------------------------------------- */
 

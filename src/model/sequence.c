@@ -378,7 +378,7 @@ static void forward(void *arrays, const rs_batch *batch, const rs_pass_out *out)
     chunk part = next_chunk(w, batch, first);
     bool rows = first == 0 && (out->q != NULL || out->k != NULL), states = says_classes(out) || out->states != NULL;
     w->kept = rows ? out : NULL;
-    w->decoder.end = rows && !states ? out->block + 1 : shape_of(w)->decoder.count;
+    w->decoder.end = rows && !states && out->rows == NULL ? out->block + 1 : shape_of(w)->decoder.count;
     if (rows || states) run(w, &part);
     if (!states) continue;
     read_classes(w, &part, out);

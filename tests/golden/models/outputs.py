@@ -32,6 +32,8 @@ LAST = 32  # positions that are kept of inputs longer than 64, and of further on
 CLASSES = {"bert": transformers.BertModel, "vit": transformers.ViTModel, "t5": transformers.T5ForConditionalGeneration,
            "qwen2_vl": transformers.Qwen2VLForConditionalGeneration}
 ROWS = {"gemma2", "gpt_oss", "llama", "mpt"}  # whose attention of the last query is kept
+MAPS = {"gpt_oss", "llama", "vit"}  # whose attention is kept, of every head, and its rollout
+MAP_TOKENS = 16  # of text
 INPUTS = {"tokens": "input_ids", "pixel_values": "pixel_values", "position_ids": "position_ids",
           "attention_mask": "attention_mask", "token_type_ids": "token_type_ids",
           "decoder_input_ids": "decoder_input_ids"}
@@ -101,6 +103,21 @@ def gradients(model, inputs):
         yield name, [np.linalg.norm(gradient)] + [sign @ gradient for sign in signs]
 
 
+def maps(model, inputs):
+    """Weights (layers, heads, L, L) of the first sequence, and their rollout (L, L): Abnar and Zuidema, 2005.00928."""
+    if "input_ids" in inputs:
+        inputs = {"input_ids": inputs["input_ids"][:1, :MAP_TOKENS]}
+    with torch.no_grad():
+        rows = model(**inputs, output_attentions=True).attentions
+    length = rows[0].shape[2]
+    weights = np.stack([r[0, :, :, :length].numpy() for r in rows])
+    rollout = np.eye(length)
+    for layer in weights:
+        mixed = 0.5 * layer.mean(0) + 0.5 * np.eye(length)
+        rollout = mixed / mixed.sum(1, keepdims=True) @ rollout
+    return weights, rollout
+
+
 def main(made, out):
     lines = ["case,tensor,length,product0,product1,product2,product3"]
     for name in sorted(os.listdir(made)):
@@ -125,6 +142,10 @@ def main(made, out):
                     rows = model(**inputs, output_attentions=True).attentions
                 rows = np.stack([r[0, :, -1].numpy() for r in rows])
                 np.save(os.path.join(target, "attn_lastrow.npy"), rows[..., : inputs["input_ids"].shape[1]])
+            if name in MAPS:
+                attention, rollout = maps(model, inputs_of(folder, ""))
+                np.save(os.path.join(target, "attention.npy"), attention)
+                np.save(os.path.join(target, "rollout.npy"), rollout)
             if name in ("llama_small", "gpt2") and not kind:
                 lines += [",".join([name, tensor] + [repr(float(n)) for n in numbers])
                           for tensor, numbers in gradients(model, inputs_of(folder, ""))]
