@@ -152,6 +152,9 @@ static inline bool rs_reads_sources(const rs_config_context *config) {
 /* Refuses metrics of pictures where the tokens, read by then, hold none. */
 void rs_refuse_pictureless(rs_config_context *config);
 
+/* Metrics that can have nothing in some cell; for a config that is read, and without problems. */
+void rs_refuse_unfit(rs_config_context *config);
+
 /* ---- item types ------------------------------------------------------------------------------------------------ */
 
 /* The lists of entries that a config has: how each is called, and how names in it are looked up. */

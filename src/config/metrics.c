@@ -125,6 +125,54 @@ void rs_refuse_pictureless(rs_config_context *config) {
                                              : "tokens hold no picture (add tokens: [{image: [16, 24]}])");
 }
 
+/* What a cell reads, of which metrics are told; `layout` is filled for a task's pictures. RS_DOMAIN and so on where
+ * there is no such cell, which is told elsewhere. */
+static rs_status describe_cell(const rs_config_context *config, const rs_cell *cell, rs_token_layout *layout,
+                               rs_curve_in *in) {
+  const rs_experiment *experiment = config->experiment;
+  const rs_model *model = &experiment->models[cell->axis[RS_BY_MODEL]];
+  rs_example_shape shape;
+  *in = (rs_curve_in){.length = experiment->lengths[cell->axis[RS_BY_LENGTH]],
+                      .pairs = model->head_dim / 2,
+                      .heads = model->heads,
+                      .width = model->heads * model->head_dim,
+                      .sequences = experiment->sequences,
+                      .observed = experiment->sources.count > 0 ? rs_head_count(experiment, cell) : 0,
+                      .queries = &experiment->queries,
+                      .tokens = &experiment->tokens};
+  in->bins = rs_log_bins(in->length, experiment->bins_per_octave);
+  if (config->task.kind == NULL) return RS_OK;
+  RS_TRY(rs_task_shape(&config->task, in->length, &shape, NULL));
+  in->tokens = layout;
+  size_t lead = rs_shape_lead(&experiment->checkpoints[cell->axis[RS_BY_MODEL]].shape);
+  return rs_task_layout(&shape, lead, layout, &in->length, NULL);
+}
+
+static void refuse_cell(rs_config_context *config, const rs_cell *cell) {
+  const rs_variants *metrics = &config->experiment->metrics;
+  RS_OWNED(rs_token_layout) layout = {0};
+  rs_curve_in in;
+  if (describe_cell(config, cell, &layout, &in) != RS_OK) return;
+  for (size_t i = 0; i < metrics->count && config->problems->count == 0; i++) {
+    rs_err why = {0};
+    if (metrics->items[i].metric->fit != NULL &&
+        metrics->items[i].metric->fit(metrics->items[i].params, &in, &why) != RS_OK)
+      rs_problem(config->problems, rs_node_get(config->root, "metrics"), "has %s, which %s",
+                 metrics->items[i].metric->kind.name, why.message);
+  }
+}
+
+void rs_refuse_unfit(rs_config_context *config) {
+  const rs_experiment *experiment = config->experiment;
+  size_t sources = experiment->sources.count > 0 ? experiment->sources.count : 1;
+  for (size_t m = 0; m < experiment->model_count && config->problems->count == 0; m++)
+    for (size_t s = 0; s < sources; s++)
+      for (size_t l = 0; l < experiment->length_count && config->problems->count == 0; l++) {
+        const rs_cell cell = {.axis = {[RS_BY_MODEL] = m, [RS_BY_SOURCE] = s, [RS_BY_LENGTH] = l}};
+        refuse_cell(config, &cell);
+      }
+}
+
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 static void refuse(rs_problems *problems, const rs_node *node, const rs_variants *metrics) {

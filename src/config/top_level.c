@@ -254,6 +254,7 @@ static void read_config(rs_config_context *config, const rs_node *root) {
   rs_check_keys(config->problems, root, "a config", known, RS_COUNT(known));
   for (size_t i = 0; i < RS_COUNT(readers); i++) readers[i].read(config, rs_node_get(root, readers[i].key));
   refuse_simulated(config);
+  rs_refuse_unfit(config);
 }
 
 static rs_status check_tree(const rs_tree *tree, const rs_method_list *beside, rs_experiment **experiment,

@@ -29,6 +29,10 @@
   metric(sink_mass) \
   metric(segment_mass) \
   metric(top_mass) \
+  metric(attention_map) \
+  metric(attention_grid) \
+  metric(attention_rollout) \
+  metric(rollout_grid) \
   metric(retrieval) \
   metric(pair_norms) \
   metric(massive_values) \

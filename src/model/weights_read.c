@@ -186,7 +186,7 @@ rs_status rs_read_rollout(const rs_context *context, const rs_batch *batch, doub
 
 static rs_status draw(const rs_context *context, const rs_task *task, size_t length, size_t index,
                       rs_examples *examples, rs_err *err) {
-  RS_TRY(rs_examples_make(task, length, 1, examples, err));
+  RS_TRY(rs_examples_make(task, &context->transformer->shape, length, 1, examples, err));
   RS_TRY(rs_examples_fit(examples, &context->transformer->shape, err));
   size_t count = rs_example_count(&examples->shape, index + 1);
   if (count <= index) return rs_fail(err, RS_DOMAIN, "sequence %zu is not among the %zu of evaluation", index, count);

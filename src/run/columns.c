@@ -114,6 +114,7 @@ double rs_curve_rows(const rs_experiment *experiment, const rs_cell *cell) {
                           .width = model->heads * model->head_dim,
                           .bins = rs_log_bins(length, experiment->bins_per_octave),
                           .sequences = experiment->sequences,
+                          .observed = rs_needs_heads(experiment) ? rs_head_count(experiment, cell) : 0,
                           .tokens = &experiment->tokens};
   double rows = 0;
   for (size_t m = 0; m < experiment->metrics.count; m++) {

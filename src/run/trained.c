@@ -181,6 +181,7 @@ static rs_status measure(const rs_model_rows *r, rs_cell_state *cell, size_t met
     const rs_reading_in in = {.reading = &r->reading,
                               .task = &r->task,
                               .length = r->length,
+                              .context = r->context,
                               .params = variant->params,
                               .whole = whole,
                               .cut = r->cut_losses,

@@ -31,7 +31,7 @@ ropescope.heat = (() => {
       const ramp = this.colours.map((c) => `rgb(${c.join(",")})`).join(",");
       const bar = element("span", {className: "bar", ariaHidden: "true"});
       bar.style.backgroundImage = `linear-gradient(to right, ${ramp})`;
-      this.scale.replaceChildren(`${spec.value.name}${unitOf(spec.value)}: ${number(spec.value.low)} `, bar, ` ${number(spec.value.high)}`,
+      this.scale.replaceChildren(`${spec.value.name}${unitOf(spec.value)}: ${spec.value.floor ? "at most " : ""}${number(spec.value.low)} `, bar, ` ${number(spec.value.high)}`,
         this.isLog() ? " (log)" : "", spec.absent.length > 0 ? ` · no value: ${spec.absent.join(", ")}` : "");
       this.behind.refresh();
     }

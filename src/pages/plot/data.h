@@ -49,6 +49,7 @@ typedef enum rs_plot_part {
   RS_PLOT_LOW,      /* a value: the least of the bin, drawn with the value that is called as it without _low; of a
                        summary, where the 95 % interval of that value begins */
   RS_PLOT_HIGH,     /* the largest, or where it ends, likewise */
+  RS_PLOT_SEEN,     /* a value: a place without one is not seen, and stays blank */
   RS_PLOT_PARTS
 } rs_plot_part;
 

@@ -60,10 +60,14 @@ rs_status rs_plot_dots_draw(const rs_plot_chart *chart, rs_plot_picture *picture
 
 /* ---- heat: maps as a picture ------------------------------------------------------------------------------------- */
 
+/* Weights below 1e-6 of the largest: 512 of them, a row, hold less than a thousandth together. */
+enum { RS_PLOT_SEEN_DECADES = 6 };
+
 typedef struct rs_plot_heat {
   rs_plot_head head;
   const char *x_name, *y_name, *panel_name, *name, *unit; /* panel_name: "" without panels. Borrowed, all of them. */
   bool log, x_tokens;
+  bool seen; /* weights of attention: cells without one stay blank, those far below the largest have one colour */
   const char *const *methods; /* names, by number */
   const rs_plot_map *map;
 } rs_plot_heat;

@@ -211,7 +211,7 @@ static void draw_cells(layout *l, const double *values, uint16_t *levels, double
       rs_plot_point_add(l->picture, at.x, at.y);
     }
   }
-  for (size_t i = 0; i < cells; i++)
+  for (size_t i = 0; i < cells && !l->heat->seen; i++)
     if (isnan(values[i])) draw_missing(l, place_of(l, i, left, top));
 }
 
@@ -266,7 +266,7 @@ rs_status rs_plot_heat_draw(const rs_plot_heat *heat, rs_plot_picture *picture, 
   layout l = {.heat = heat, .map = map, .picture = picture, .page = {.head = &heat->head, .picture = picture}};
   uint16_t *levels = rs_arena_take(&picture->memory, map->x.count * map->y.count, sizeof *levels);
   if (levels == NULL) return rs_plot_picture_check(picture, err);
-  rs_plot_shades_fit(&l.shades, map, heat->log, false);
+  rs_plot_shades_fit(&l.shades, map, heat->log, false, heat->seen ? RS_PLOT_SEEN_DECADES : 0);
   size_panels(&l);
   fit_numbers(&l);
   place_panels(&l);
@@ -342,7 +342,7 @@ rs_status rs_plot_strip_draw(const rs_plot_heat *heat, rs_plot_picture *picture,
   const char **names = rs_arena_take(&picture->memory, map->count, sizeof *names);
   if (names == NULL) return rs_plot_picture_check(picture, err);
   for (size_t i = 0; i < map->count; i++) names[i] = method_name(&l, i);
-  rs_plot_shades_fit(&l.shades, map, heat->log, whole);
+  rs_plot_shades_fit(&l.shades, map, heat->log, whole, 0);
   place_strips(&l, names);
   for (size_t i = 0; i < map->count; i++) {
     const double *values = map->values + i * map->x.count;

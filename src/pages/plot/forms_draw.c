@@ -113,8 +113,10 @@ static void write_heat(const rs_plot_heat *heat, bool strips, rs_json *json) {
   write_ranks("y", heat->y_name, &map->y, json);
   write_ranks("panel", heat->panel_name, &map->panel, json);
   begin_axis(json, "value", heat->name, heat->unit, heat->log);
-  rs_json_number(json, "low", map->low);
+  double floor = heat->seen ? map->high * pow(10, -RS_PLOT_SEEN_DECADES) : -INFINITY;
+  rs_json_number(json, "low", fmax(map->low, floor));
   rs_json_number(json, "high", map->high);
+  if (map->low < floor) rs_json_bool(json, "floor", true);
   rs_json_end(json);
   write_methods("methods", heat, 0, map->count, json);
   write_methods("absent", heat, map->count, map->absent, json);
@@ -209,6 +211,7 @@ static rs_status draw_map(const rs_plot_measure *measure, const rs_plot_item *it
                        .name = caption->name,
                        .unit = measure->column->unit,
                        .log = measure->column->log,
+                       .seen = measure->column->part == RS_PLOT_SEEN,
                        .x_tokens =
                            measure->over_lengths || (item->choice.family != NULL && content->form == RS_PLOT_HEAT),
                        .methods = (const char *const *)measure->data->methods.items,

@@ -149,6 +149,7 @@ typedef struct rs_plot_extent {
   double low, high;
   double positive; /* the smallest number above zero; 0: none */
   bool broken;     /* some number is not whole */
+  int decades;     /* that a log axis shows below the largest number; 0: as many as doubles tell apart */
 } rs_plot_extent;
 
 typedef struct rs_plot_axis {
@@ -286,7 +287,7 @@ typedef struct rs_plot_shades {
 
 /* The ends of the colours are the least and largest value, or a little more where they are one; `whole`: 0 and 1 too.
  */
-void rs_plot_shades_fit(rs_plot_shades *shades, const struct rs_plot_map *map, bool log, bool whole);
+void rs_plot_shades_fit(rs_plot_shades *shades, const struct rs_plot_map *map, bool log, bool whole, int decades);
 size_t rs_plot_level_of(const rs_plot_shades *shades, double value);
 
 /* Two digits of the largest number (of 1: three), and of the others as many behind the point: 0.347 as "0.35". */

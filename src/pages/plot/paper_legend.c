@@ -117,8 +117,8 @@ static void fit_numbers(rs_plot_shades *shades, const rs_plot_map *map) {
   shades->texts = shades->power >= -LEAST_POWER;
 }
 
-void rs_plot_shades_fit(rs_plot_shades *shades, const rs_plot_map *map, bool log, bool whole) {
-  rs_plot_extent extent = {0};
+void rs_plot_shades_fit(rs_plot_shades *shades, const rs_plot_map *map, bool log, bool whole, int decades) {
+  rs_plot_extent extent = {.decades = decades};
   size_t count = map->count * map->panel.count * map->x.count * map->y.count;
   double low = whole ? fmin(map->low, 0) : map->low, high = whole ? fmax(map->high, 1) : map->high;
   *shades = (rs_plot_shades){0};

@@ -56,7 +56,8 @@ static void fit_linear(rs_plot_axis *axis, const rs_plot_extent *extent) {
 }
 
 static void fit_log(rs_plot_axis *axis, const rs_plot_extent *extent) {
-  double floor = extent->high * pow(10, -DECADES), bottom = fmax(extent->positive, floor);
+  double floor = extent->high * pow(10, -(extent->decades > 0 ? extent->decades : DECADES)),
+         bottom = fmax(extent->positive, floor);
   axis->floor = extent->positive < floor;
   axis->floor_power = (int)ceil(log10(floor));
   axis->rail = axis->floor || extent->low <= 0;
@@ -69,7 +70,7 @@ static void fit_log(rs_plot_axis *axis, const rs_plot_extent *extent) {
 
 void rs_plot_axis_fit(rs_plot_axis *axis, const rs_plot_extent *extent, bool log, bool tokens, bool vertical) {
   *axis = (rs_plot_axis){.tokens = tokens, .vertical = vertical};
-  rs_plot_extent shown = extent->any ? *extent : (rs_plot_extent){true, 0, 1, 1, false};
+  rs_plot_extent shown = extent->any ? *extent : (rs_plot_extent){.any = true, .high = 1, .positive = 1};
   bool possible = shown.low >= 0 && shown.positive > 0;
   bool octaves = tokens && shown.positive >= 0.25; /* powers of two below that have too many digits to be read */
   if (log && possible) axis->scale = octaves ? RS_PLOT_LOG2 : RS_PLOT_LOG10;

@@ -225,6 +225,18 @@ static void write_set_subtitle(const rs_plot_measure *measure, const rs_plot_set
   if (set->few) rs_text_printf(out, " \u00b7 not joined: fewer than %d samples, n", RS_PLOT_SAMPLES_LEAST);
 }
 
+/* " · means of up to 8 rows: of each head", where an index is no part of the map; else of seeds or the like. */
+static void write_folded(const rs_plot_measure *measure, size_t folded, rs_text *out) {
+  rs_text_printf(out, " \u00b7 means of up to %zu rows", folded);
+  for (size_t i = 0; i < measure->file->count; i++) {
+    const rs_plot_column *column = &measure->file->columns[i];
+    if (column->role != RS_PLOT_INDEX || column->part != RS_PLOT_NO_PART) continue;
+    rs_text_puts(out, ": of each ");
+    rs_plot_words(column->name, column->unit, out);
+    return;
+  }
+}
+
 /* "gaussian · length 197 tokens · dot: reference token · 6 of 16 dt · means of up to 4 rows · no data: nope" */
 static void write_map_subtitle(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_map *map,
                                const char *panel, rs_text *out) {
@@ -242,7 +254,7 @@ static void write_map_subtitle(const rs_plot_measure *measure, const rs_plot_cho
   bool single = choice->family != NULL || measure->over_lengths; /* a place has one row of each seed */
   bool seeds = single && map->folded == measure->data->seeds.count;
   if (map->folded > 1 && seeds) rs_text_printf(out, " \u00b7 mean of %zu seeds", map->folded);
-  if (map->folded > 1 && !seeds) rs_text_printf(out, " \u00b7 means of up to %zu rows", map->folded);
+  if (map->folded > 1 && !seeds) write_folded(measure, map->folded, out);
   for (size_t i = 0; i < map->absent; i++)
     rs_text_printf(out, "%s%s", i == 0 ? " \u00b7 no data: " : ", ",
                    measure->data->methods.items[map->methods[map->count + i]]);
