@@ -90,6 +90,29 @@ static void check_whole(const rs_entry *e, const rs_checkpoint *checkpoint, cons
   if (rs_shape_check(&whole, &why) != RS_OK) rs_entry_report(e, &why);
 }
 
+/* Whether what recipes add to tokens is as wide as these, and suits the pictures that are trained on. */
+static void check_embeddings(const rs_entry *e, const rs_checkpoint *checkpoint, const rs_model *model,
+                             const rs_example_shape *example) {
+  const rs_node *node = rs_node_get(e->node, "method");
+  rs_token_layout layout;
+  size_t tokens;
+  rs_err why = {0};
+  rs_status status = rs_task_layout(example, rs_shape_lead(&checkpoint->shape), &layout, &tokens, &why);
+  for (size_t r = 0; r < checkpoint->recipe_count && status == RS_OK; r++) {
+    const rs_method *method = checkpoint->recipes[r].method;
+    status = rs_recipe_fit(&checkpoint->recipes[r], model, &layout, &why);
+    if (status == RS_OK && method->embed != NULL && checkpoint->shape.width != rs_model_width(model))
+      status = rs_fail_on(&why, RS_INPUT, method->name,
+                          "adds heads * head_dim = %zu numbers to tokens of width %zu (leave head_dim out)",
+                          rs_model_width(model), checkpoint->shape.width);
+  }
+  rs_token_layout_clear(&layout);
+  if (status == RS_MEMORY)
+    rs_problem_memory(e->config->problems);
+  else if (status != RS_OK)
+    rs_problem(e->config->problems, node != NULL ? node : e->node, "%s: %s", why.subject, why.message);
+}
+
 /* ---- one checkpoint ---------------------------------------------------------------------------------------------- */
 
 /* From parameters to shape, geometry and recipes. */
@@ -115,6 +138,7 @@ static void make_trained(const rs_entry *e, rs_shape_params *params, rs_checkpoi
   checkpoint->layers = checkpoint->shape.decoder.count;
   if (!rs_entry_failed(e)) check_whole(e, checkpoint, &example);
   if (!rs_entry_failed(e)) rs_entry_recipes(e, rules, rule_count, model, checkpoint);
+  if (!rs_entry_failed(e)) check_embeddings(e, checkpoint, model, &example);
   free(rules);
   if (rs_entry_failed(e) || !checkpoint->tuned) return;
   model->train_length = model->max_length = tokens_at(e, "tune", checkpoint->tuning.length, lead, &longer);

@@ -282,10 +282,12 @@ static bool is_own(const item *entry) {
   return entry->type == &rs_method_items && entry->base.method == NULL;
 }
 
-static rs_status check_method(const rs_variant *variant, const rs_model *model, rs_err *err) {
+static rs_status check_method(const rs_variant *variant, const rs_model *model, const rs_token_layout *tokens,
+                              rs_err *err) {
   rs_recipe recipe = {0};
   RS_TRY(rs_variant_recipe(variant, model, &recipe, err));
   rs_status status = rs_recipe_check(&recipe, model, err);
+  if (status == RS_OK) status = rs_recipe_fit(&recipe, model, tokens, err);
   rs_recipe_clear(&recipe);
   return status;
 }
@@ -314,7 +316,8 @@ static bool check_variant(const item *entry, size_t combination, rs_variant *var
     if (zipped && m != latest) continue;
     if (variant->source != NULL && entry->config->check_source != NULL)
       (void)entry->config->check_source(entry->config, variant, m, &why);
-    if (variant->method != NULL || variant->published) (void)check_method(variant, &experiment->models[m], &why);
+    if (variant->method != NULL || variant->published)
+      (void)check_method(variant, &experiment->models[m], &experiment->tokens, &why);
     if (variant->source != NULL && why.status == RS_OK) (void)fit_source(experiment, latest, m, &why);
   }
   if (why.status != RS_OK) settings_problem(entry, combination, &why);

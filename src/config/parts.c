@@ -433,7 +433,6 @@ static void read_tokens(rs_config_context *config, const rs_node *node) {
 
 void rs_config_tokens(rs_config_context *config, const rs_node *node) {
   if (!rs_reads_checkpoint(config)) read_tokens(config, node);
-  rs_refuse_pictureless(config);
 }
 
 /* ---- precision --------------------------------------------------------------------------------------------------- */

@@ -51,6 +51,7 @@ static void config_metrics(rs_config_context *config, const rs_node *node) {
                  metrics);
   rs_add_difference(config);
   if (node != NULL) rs_refuse_metrics(config, node);
+  rs_refuse_pictureless(config);
 }
 
 /* The config's one task, with its state, which checkpoints are checked against. */
@@ -213,8 +214,8 @@ static void skip(rs_config_context *config, const rs_node *node) {
   (void)node;
 }
 
-/* In the order of reading: tasks before checkpoints, and these and models before methods, which are checked against
- * them; everything before zip. */
+/* In the order of reading: tasks before checkpoints, and these, models and tokens before methods, which are checked
+ * against them; everything before zip. */
 static const struct {
   const char *key;
   void (*read)(rs_config_context *config, const rs_node *node);
@@ -225,6 +226,7 @@ static const struct {
     {"checkpoint", rs_config_checkpoints},
     {"model", rs_config_models},
     {"lengths", rs_config_lengths},
+    {"tokens", rs_config_tokens},
     {"methods", rs_config_methods},
     {"sources", config_sources},
     {"sequences", config_sequences},
@@ -236,7 +238,6 @@ static const struct {
     {"heads", rs_config_heads},
     {"queries", rs_config_queries},
     {"mask", rs_config_mask},
-    {"tokens", rs_config_tokens},
     {"precision", rs_config_precision},
     {"engine", rs_config_engine},
     {"bins_per_octave", config_bins},

@@ -144,6 +144,10 @@ typedef void rs_kind_grid(const void *state, size_t *rows, size_t *columns);
 typedef struct rs_embed_kind {
   rs_kind kind;
   rs_kind_check *check;
+  /* A parameter that has another default beside these settings, and that default; NULL: none has. May be NULL. */
+  const char *(*defaults)(const rs_settings *settings, const char **value);
+  /* RS_INPUT, with the parameter as subject, where given numbers do not suit the tokens. NULL: they suit any. */
+  rs_status (*fit)(const rs_binding *binding, size_t width, const rs_token_layout *tokens, rs_err *err);
   size_t state_size;
   /* RS_DOMAIN where there is no embedding for these tokens. */
   rs_status (*prepare)(const rs_stage_in *in, void *state, rs_err *err);
@@ -152,8 +156,9 @@ typedef struct rs_embed_kind {
   double (*numbers)(const rs_stage_in *in);
   /* Rows of the table for positions [begin, begin + count): out[row * width + dim]. RS_DOMAIN beyond its end. */
   rs_status (*fill)(const void *state, size_t begin, size_t count, double *out, rs_err *err);
-  /* What training may change: one table (rows, width). NULL: nothing. */
+  /* What training may change: one table (rows, columns). NULL: nothing; of the columns: the width. */
   size_t (*learned_rows)(const void *state);
+  size_t (*learned_columns)(const void *state);
   void (*learned_get)(const void *state, double *table);
   rs_status (*learned_room)(void *state, rs_err *err); /* before the first set, or again. NULL: it needs none */
   void (*learned_set)(void *state, const double *table);
@@ -297,6 +302,10 @@ bool rs_recipe_scale_defaults(const rs_recipe *recipe, const rs_model *model) RS
 /* RS_INPUT, with the parameter as subject, when the parameters contradict each other or the model. */
 rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err *err) RS_NONNULL(1, 2);
 
+/* The same where they contradict the tokens: of a recipe that rs_recipe_check has accepted. */
+rs_status rs_recipe_fit(const rs_recipe *recipe, const rs_model *model, const rs_token_layout *tokens, rs_err *err)
+    RS_NONNULL(1, 2, 3);
+
 /* The parameter that fixes s: `factor` where there is no other, or where a model's is in force, else `scale`; NULL for
  * methods without. *given: the user has written one of them. */
 const char *rs_recipe_scale_name(const rs_recipe *recipe, bool *given) RS_NONNULL(1, 2);
@@ -362,6 +371,11 @@ struct rs_model {
 
 rs_status rs_model_copy(rs_model *copy, const rs_model *from, rs_err *err) RS_NONNULL(1, 2);
 void rs_model_clear(rs_model *model) RS_NONNULL(1);
+
+/* Numbers of a token that embeddings are added to. */
+static inline size_t rs_model_width(const rs_model *model) {
+  return model->width > 0 ? model->width : model->heads * model->head_dim;
+}
 
 /* Whether a model (NULL: none) publishes a recipe that turns pairs. */
 bool rs_model_turns(const rs_model *model);

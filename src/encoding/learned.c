@@ -17,9 +17,12 @@ static size_t first_bias(const rs_encoding *encoding) {
 
 size_t rs_encoding_learned(const rs_encoding *encoding, rs_learned out[RS_LEARNED]) {
   const rs_method *method = encoding->method;
+  const rs_embed_kind *embed = method->embed;
+  const void *state = encoding->embed_state;
   size_t count = 0;
   if (embedding_learns(encoding))
-    out[count++] = (rs_learned){"embed.table", method->embed->learned_rows(encoding->embed_state), encoding->width};
+    out[count++] = (rs_learned){"embed.table", embed->learned_rows(state),
+                                embed->learned_columns != NULL ? embed->learned_columns(state) : encoding->width};
   count += rs_mixed_learned(encoding, out + count);
   if (method->bias != NULL && method->bias->learned != NULL)
     count += method->bias->learned(encoding->bias_state, out + count);

@@ -248,8 +248,9 @@ typedef struct rs_learned_table {
   }
 
 /* RS_INPUT, with the parameter as subject, where some of these have no effect beside others, or `table` is not whole
- * rows of the model's width. */
-rs_status rs_learned_table_check(const rs_binding *binding, size_t block, const rs_model *model, rs_err *err);
+ * rows of the model's width, or of one of equal `parts` of it. */
+rs_status rs_learned_table_check(const rs_binding *binding, size_t block, const rs_model *model, size_t parts,
+                                 rs_err *err);
 
 /* Draws rows [first, first + count) of a table of `rows` rows of `width` numbers; `above` are the rows of other tables
  * that come before it in the stream of `purpose`. */

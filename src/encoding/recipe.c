@@ -206,6 +206,16 @@ rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err
   return status;
 }
 
+rs_status rs_recipe_fit(const rs_recipe *recipe, const rs_model *model, const rs_token_layout *tokens, rs_err *err) {
+  const rs_embed_kind *kind = recipe->method->embed;
+  rs_stage_params *params;
+  if (kind == NULL || kind->fit == NULL) return RS_OK;
+  RS_TRY(rs_stage_params_make(recipe->method, &recipe->settings, &params, err));
+  rs_status status = kind->fit(&params->embed, rs_model_width(model), tokens, err);
+  rs_stage_params_free(params);
+  return status;
+}
+
 /* ---- layers ------------------------------------------------------------------------------------------------------ */
 
 /* Recipes that each layer of a model has for itself: what their stages learn or draw is the layer's own. */

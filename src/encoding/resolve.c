@@ -170,6 +170,10 @@ static rs_status default_scale(rs_recipe *recipe, const rs_model *model, rs_err 
 
 /* The dialect's defaults come first, so that what is published replaces them; what it always does comes last. */
 rs_status rs_recipe_resolve(rs_recipe *recipe, const rs_model *model, rs_err *err) {
+  const rs_embed_kind *embed = recipe->method->embed;
+  const char *value,
+      *name = embed != NULL && embed->defaults != NULL ? embed->defaults(&recipe->settings, &value) : NULL;
+  if (name != NULL && !rs_setting(&recipe->settings, name)->given) RS_TRY(rs_recipe_preset(recipe, name, value, err));
   RS_TRY(apply_dialect(recipe, false, err));
   RS_TRY(inherit(recipe, model, err));
   RS_TRY(inherit_sections(recipe, model, err));

@@ -47,7 +47,7 @@ rs_stage_in rs_stage_input(const rs_method *method, const rs_model *model, const
   return (rs_stage_in){.length = length,
                        .heads = model->heads,
                        .head_dim = model->head_dim,
-                       .width = model->width > 0 ? model->width : model->heads * model->head_dim,
+                       .width = rs_model_width(model),
                        .train_length = train_length,
                        .scale = scaled ? rs_scale_at(&params->scale, (double)length, train_length) : NAN,
                        .tokens = tokens,

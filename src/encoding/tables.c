@@ -41,19 +41,21 @@ rs_status rs_table_grid_check(const rs_binding *binding, size_t offset, bool joi
   return RS_OK;
 }
 
-rs_status rs_learned_table_check(const rs_binding *binding, size_t block, const rs_model *model, rs_err *err) {
+rs_status rs_learned_table_check(const rs_binding *binding, size_t block, const rs_model *model, size_t parts,
+                                 rs_err *err) {
   const rs_learned_table *learned = (const rs_learned_table *)((const char *)binding->fields + block);
   size_t init = block + offsetof(rs_learned_table, init), sd = block + offsetof(rs_learned_table, init_sd);
   size_t seed = block + offsetof(rs_learned_table, table_seed);
-  size_t width = model->width > 0 ? model->width : model->heads * model->head_dim;
+  size_t width = rs_model_width(model);
   bool zeros = learned->init == RS_INIT_ZEROS;
   if (learned->table.list != NULL) {
     RS_TRY(rs_binding_unused(binding, init, "a table", err));
     RS_TRY(rs_binding_unused(binding, sd, "a table", err));
     RS_TRY(rs_binding_unused(binding, seed, "a table", err));
-    if (learned->table.count % width == 0) return RS_OK;
+    if (learned->table.count % (width / parts) == 0) return RS_OK;
     return rs_binding_fail(binding, block + offsetof(rs_learned_table, table), err,
-                           "has %zu numbers: not whole rows of heads * head_dim = %zu", learned->table.count, width);
+                           "has %zu numbers: not whole rows of heads * head_dim%s = %zu", learned->table.count,
+                           parts == 2 ? " / 2" : "", width / parts);
   }
   if (zeros) RS_TRY(rs_binding_unused(binding, seed, "init: zeros", err));
   if (!zeros && learned->init != RS_INIT_XAVIER) return RS_OK;

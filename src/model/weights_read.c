@@ -119,7 +119,11 @@ rs_status rs_read_weights(const rs_context *context, const rs_batch *batch, cons
   rs_status status = make_arrays(&w, err);
   if (status == RS_OK) status = rs_pass_create(context, 1, false, &pass, err);
   if (status == RS_OK) {
-    const rs_batch first = {1, batch->tokens, batch->types, batch->source, batch->patches, NULL};
+    const rs_batch first = {.sequences = 1,
+                            .tokens = batch->tokens,
+                            .types = batch->types,
+                            .source = batch->source,
+                            .patches = batch->patches};
     rs_forward(pass, &first, &(rs_pass_out){.q = w.q, .k = w.k, .rows = show_block, .rows_context = &w});
     status = w.status;
   }

@@ -16,6 +16,7 @@ enum { LENGTHS = 4 };
 static const char *const methods[] = {
     "{name: learned_2d, init_sd: 0.5}",
     "{name: learned_2d, combine: sum, init_sd: 0.5}",
+    "{name: learned_2d, combine: concat, init_sd: 0.5}",
     "{name: swin, init_sd: 0.5}",
     "{name: relative, clip: 5, init_sd: 0.5}",
     "{name: sinusoidal_2d}",

@@ -79,7 +79,10 @@ Test(bytes, learned_2d__its_tables__count) {
   static const struct {
     const char *settings;
     double vectors;
-  } cases[] = {{"", 21 + 21}, {"table_grid=7,8", 57 + 21}, {"table_grid=7,8 combine=sum", 16 + 10}};
+  } cases[] = {{"", 21 + 21},
+               {"table_grid=7,8", 57 + 21},
+               {"table_grid=7,8 combine=sum", 16 + 10},
+               {"table_grid=7,8 combine=concat", (2 + 15 + 2 + 9) / 2.0}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_recipe recipe = make_recipe("learned_2d", cases[i].settings);
     double width = (double)(model.heads * model.head_dim), plain = 8.0 * LENGTH * 3;

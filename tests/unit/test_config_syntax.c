@@ -128,8 +128,8 @@ static const wrong unknown_keys[] = {
     {LLAMA "lenghts: 4k\n", "t.yaml:2:1: lenghts: a config has no key lenghts (did you mean lengths?)"},
     {LLAMA "zzzzzz: 1\n",
      "t.yaml:2:1: zzzzzz: a config has no key zzzzzz (it has name, description, task, checkpoint, model, lengths, "
-     "methods, sources, sequences, target_tokens, targets, baselines, "
-     "metrics, seeds, heads, queries, mask, tokens, precision, engine, bins_per_octave, zip, columns)"},
+     "tokens, methods, sources, sequences, target_tokens, targets, baselines, "
+     "metrics, seeds, heads, queries, mask, precision, engine, bins_per_octave, zip, columns)"},
     {LLAMA "methods: [{name: yarn, beta_fas: 3, factor: 2}]\n",
      "t.yaml:2:24: methods[0].beta_fas: yarn has no key beta_fas (did you mean beta_fast?)"},
     {LLAMA "methods: [{name: nope, factor: 3}]\n",

@@ -46,7 +46,7 @@ Test(embeddings_2d, without_a_place__are_domain_errors) {
        "learned_2d: a picture of 3 x 4 is beyond the table of 2 x 9 (resize: none)", 2, false},
       {"learned_2d", "table=1,2,3,4,5,6",
        "learned_2d: the table has 6 numbers; a grid of 3 x 4 takes 12 vectors of 6 (and may have one more, first, for "
-       "the class token)",
+       "the class token); table_grid says which grid it was made for",
        1, false},
       {"learned", "train_length=29", "learned: position 29 is beyond the table of 29 rows", 2, false},
       {"learned", "table=1,2,3,4,5,6", "learned: position 29 is beyond the table of 1 rows", 1, false},

@@ -30,6 +30,9 @@ static const learner learners[] = {
     {"learned_2d", "table_grid=3,5 resize=none", "embed.table 16x24"},
     {"learned_2d", "table_grid=2,7 resize=bicubic_antialias", "embed.table 15x24"},
     {"learned_2d", "table_grid=3,5 combine=sum", "embed.table 9x24"},
+    {"learned_2d", "combine=concat", "embed.table 8x12"},
+    {"learned_2d", "table_grid=3,5 combine=concat resize=bilinear", "embed.table 10x12"},
+    {"learned_2d", "table_grid=3,5 combine=concat resize=none", "embed.table 10x12"},
     {"rope_mixed", "logit_scale=ssmax", "freq.x 3x4 freq.y 3x4 logit_scale 1x3"},
     {"rope_mixed", "freq_x=1,2,3 freq_y=3,0,-1 rotary_dim=6", "freq.x 3x3 freq.y 3x3"},
     {"both", "logit_scale=ssmax", "embed.table 64x24 bias.r1 1x3 bias.r2 1x3 logit_scale 1x3"},
@@ -233,6 +236,8 @@ Test(learned, set__is_as_if_given) {
                {{"learned_2d", "table_grid=3,5", ""}, {"table"}, 1},
                {{"learned_2d", "table_grid=3,5 combine=sum", ""}, {"table"}, 1},
                {{"learned_2d", "", ""}, {"table"}, 1},
+               {{"learned_2d", "combine=concat", ""}, {"table"}, 1},
+               {{"learned_2d", "table_grid=3,5 combine=concat resize=bilinear", ""}, {"table"}, 1},
                {{"rope_mixed", "", ""}, {"freq_x", "freq_y"}, 1}};
   static numbers n;
   uint64_t state = 3;

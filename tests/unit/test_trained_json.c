@@ -213,19 +213,19 @@ Test(trained_json, config__settings_of_a_recipe__go_round) {
 
 /* A grid that training has fixed was never given, and is said all the same. */
 Test(trained_json, config__grid_of_a_trained_table__goes_round) {
-  static const char *const methods[] = {"learned_2d", "swin"};
+  static const char *const methods[][2] = {{"learned_2d", ""}, {"learned_2d", "combine=concat"}, {"swin", ""}};
   for (size_t i = 0; i < RS_COUNT(methods); i++) {
     small_training s;
     rs_transformer *t;
     rs_err err = {0};
     small_training_fill(&s, RS_VISION, RS_F32);
-    small_training_recipe(&s, methods[i], "");
-    goes_round(&s.trained, methods[i]);
+    small_training_recipe(&s, methods[i][0], methods[i][1]);
+    goes_round(&s.trained, methods[i][0]);
     cr_assert_eq(rs_trained_create(&s.trained, false, &t, &err), RS_OK, "%s", err.message);
     s.trained.recipes = t->recipes;
     char *text = written(&s.trained);
     cr_expect_not_null(strstr(text, "table_grid: [4, 2]"), "%s", text);
-    goes_round(&s.trained, methods[i]);
+    goes_round(&s.trained, methods[i][0]);
     free(text);
     rs_transformer_free(t);
     small_training_clear(&s);

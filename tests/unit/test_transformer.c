@@ -249,14 +249,18 @@ Test(transformer, learned_recipes__have_right_gradients) {
   }
 }
 
-/* Frequencies that are learned turn pairs side by side, or halves. */
-Test(transformer, learned_turns__have_right_gradients) {
-  static const char *const settings[] = {"", "pair_layout=interleaved"};
-  for (size_t i = 0; i < RS_COUNT(settings); i++) {
+/* Frequencies that are learned turn pairs side by side, or halves; tables of patches, joint or of rows and columns. */
+Test(transformer, recipes_of_pictures__have_right_gradients) {
+  static const char *const recipes[][2] = {{"rope_mixed", ""},
+                                           {"rope_mixed", "pair_layout=interleaved"},
+                                           {"learned_2d", ""},
+                                           {"learned_2d", "combine=sum"},
+                                           {"learned_2d", "combine=concat"}};
+  for (size_t i = 0; i < RS_COUNT(recipes); i++) {
     small_model m;
     small_model_fill(&m, RS_VISION);
-    small_model_recipe(&m, 0, "rope_mixed", settings[i]);
-    check(&m, settings[i]);
+    small_model_recipe(&m, 0, recipes[i][0], recipes[i][1]);
+    check(&m, recipes[i][1]);
     small_model_clear(&m);
   }
 }

@@ -19,7 +19,7 @@ typedef struct state {
 } state;
 
 static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
-  return rs_learned_table_check(binding, offsetof(params, learned), model, err);
+  return rs_learned_table_check(binding, offsetof(params, learned), model, 1, err);
 }
 
 /* A table that ends too soon is undefined at this length. */
