@@ -141,6 +141,14 @@ typedef struct rs_pos_kind {
  * pictures. NULL: the table is for no grid. */
 typedef void rs_kind_grid(const void *state, size_t *rows, size_t *columns);
 
+/* A sine or cosine that stands in a channel of a table: sin(omega x) or cos(omega x) of one coordinate x. */
+typedef struct rs_embed_wave {
+  size_t channel, partner; /* partner: where the other of the two stands */
+  bool cosine;
+  uint16_t axis; /* 0 the position, 1 the row, 2 the column */
+  double omega;  /* rad/token */
+} rs_embed_wave;
+
 typedef struct rs_embed_kind {
   rs_kind kind;
   rs_kind_check *check;
@@ -156,6 +164,9 @@ typedef struct rs_embed_kind {
   double (*numbers)(const rs_stage_in *in);
   /* Rows of the table for positions [begin, begin + count): out[row * width + dim]. RS_DOMAIN beyond its end. */
   rs_status (*fill)(const void *state, size_t begin, size_t count, double *out, rs_err *err);
+  /* Wave `index` of those that channels are sums of, channel by channel; false past the last. NULL: they are no waves.
+   */
+  bool (*wave)(const void *state, size_t index, rs_embed_wave *wave);
   /* What training may change: one table (rows, columns). NULL: nothing; of the columns: the width. */
   size_t (*learned_rows)(const void *state);
   size_t (*learned_columns)(const void *state);
@@ -569,6 +580,9 @@ double rs_encoding_slope(const rs_encoding *encoding, size_t head) RS_NONNULL(1)
  * beyond the end of its table. */
 rs_status rs_encoding_embed(const rs_encoding *encoding, size_t begin, size_t count, double *out, rs_err *err)
     RS_NONNULL(1, 4);
+
+/* Wave `index` of the embedding; false past the last, and where there is none. */
+bool rs_encoding_wave(const rs_encoding *encoding, size_t index, rs_embed_wave *wave) RS_NONNULL(1, 3);
 
 /* cos and sin of pair j at one coordinate, in the encoding's precision, without amp. */
 void rs_encoding_cos_sin(const rs_encoding *encoding, size_t pair, double position, double *cosine, double *sine)

@@ -83,6 +83,11 @@ rs_status rs_encoding_embed(const rs_encoding *encoding, size_t begin, size_t co
   return RS_OK;
 }
 
+bool rs_encoding_wave(const rs_encoding *encoding, size_t index, rs_embed_wave *wave) {
+  const rs_embed_kind *kind = encoding->method->embed;
+  return kind != NULL && kind->wave != NULL && kind->wave(encoding->embed_state, index, wave);
+}
+
 /* The angle as ggml makes it: one float32 product, a factor for each pair before. */
 static double running_angle(const rs_encoding *encoding, size_t pair, double position) {
   float angle = (float)position;

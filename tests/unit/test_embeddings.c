@@ -29,6 +29,48 @@ Test(sinusoidal_2d, any_token__is_its_row_and_column) {
   }
 }
 
+/* Each channel is the sum of its waves, and partners are the other of sine and cosine. */
+Test(waves, any_embedding_of_them__channels__are_their_sums) {
+  static const struct {
+    const char *method, *settings;
+    size_t sums;
+  } cases[] = {{"sinusoidal", "", 1},
+               {"sinusoidal", "embedding_layout=halves", 1},
+               {"sinusoidal", "embedding_layout=tensor2tensor", 1},
+               {"sinusoidal_2d", "", 1},
+               {"sinusoidal_2d", "combine=sum", 2}};
+  enum { WIDTH = 12 };
+  rs_model model = model_of_width(2, 6);
+  rs_embed_wave wave, partner;
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_encoding *encoding = encode_mixed(cases[i].method, cases[i].settings, &model);
+    double *rows = rows_of(encoding);
+    for (size_t n = 0; n < LENGTH; n++) {
+      size_t count = 0, before = 0;
+      int row, column;
+      place_of(n, &row, &column);
+      if (row < 0 && strcmp(cases[i].method, "sinusoidal_2d") == 0) continue;
+      const double at[] = {(double)n, row, column};
+      double sums[WIDTH] = {0};
+      for (; rs_encoding_wave(encoding, count, &wave); before = wave.channel, count++) {
+        cr_assert(wave.channel >= before && wave.channel < WIDTH);
+        sums[wave.channel] += wave.cosine ? cos(wave.omega * at[wave.axis]) : sin(wave.omega * at[wave.axis]);
+        for (size_t j = 0; rs_encoding_wave(encoding, j, &partner); j++)
+          if (partner.channel == wave.partner && partner.axis == wave.axis)
+            cr_assert(partner.partner == wave.channel && partner.cosine != wave.cosine && partner.omega == wave.omega);
+      }
+      cr_assert_eq(count, cases[i].sums * WIDTH);
+      for (size_t c = 0; c < WIDTH; c++) cr_assert(close_to(rows[n * WIDTH + c], sums[c], 0, 1e-14));
+    }
+    free(rows);
+    rs_encoding_free(encoding);
+  }
+  rs_encoding *learned = encode_mixed("learned_2d", "", &model), *rope = encode_mixed("rope", "", &model);
+  cr_assert(!rs_encoding_wave(learned, 0, &wave) && !rs_encoding_wave(rope, 0, &wave));
+  rs_encoding_free(learned);
+  rs_encoding_free(rope);
+}
+
 /* What has no embedding is undefined, and says why. */
 Test(embeddings_2d, without_a_place__are_domain_errors) {
   static const struct {

@@ -46,6 +46,18 @@ static rs_status fill(const void *prepared, size_t begin, size_t count, double *
   return RS_OK;
 }
 
+static bool wave(const void *prepared, size_t index, rs_embed_wave *out) {
+  const state *s = prepared;
+  bool interleaved = s->embedding == INTERLEAVED;
+  size_t pairs = s->width / 2, i = interleaved ? index / 2 : index % pairs;
+  if (index >= 2 * pairs) return false;
+  *out = (rs_embed_wave){.channel = index,
+                         .partner = interleaved ? index ^ 1 : (index + pairs) % (2 * pairs),
+                         .cosine = interleaved ? index % 2 == 1 : index >= pairs,
+                         .omega = omega_of(s->embedding, i, pairs)};
+  return true;
+}
+
 static const char *const layouts[LAYOUTS + 1] = {
     [INTERLEAVED] = "interleaved", [HALVES] = "halves", [TENSOR2TENSOR] = "tensor2tensor"};
 
@@ -65,4 +77,5 @@ const rs_embed_kind rs_embed_sinusoidal = {
     .state_size = sizeof(state),
     .prepare = prepare,
     .fill = fill,
+    .wave = wave,
 };

@@ -21,12 +21,17 @@ typedef struct state {
 
 static const double base = 10000; /* arXiv:1706.03762, section 3.5; MAE's too */
 
+/* rad/patch of channel pair k of `pairs`. */
+static double omega_of(size_t k, size_t pairs) {
+  return pow(base, -(double)k / (double)pairs);
+}
+
 /* Adds the sinusoid of one coordinate over `width` channels: sines, then cosines. */
 static void add_sinusoid(double coordinate, size_t width, double *out) {
   size_t pairs = width / 2;
   for (size_t k = 0; k < pairs; k++) {
     double cosine, sine;
-    rs_cos_sin(coordinate, pow(base, -(double)k / (double)pairs), &cosine, &sine);
+    rs_cos_sin(coordinate, omega_of(k, pairs), &cosine, &sine);
     out[k] += sine;
     out[pairs + k] += cosine;
   }
@@ -61,6 +66,21 @@ static rs_status fill(const void *prepared, size_t begin, size_t count, double *
   return RS_OK;
 }
 
+/* concat: a wave a channel. sum: that of the row, then that of the column. */
+static bool wave(const void *prepared, size_t index, rs_embed_wave *out) {
+  const state *s = prepared;
+  size_t sums = s->combine == SUM ? 2 : 1, block = s->combine == SUM ? s->width : s->width / 2, pairs = block / 2;
+  size_t channel = index / sums, k = channel % block;
+  if (channel >= s->width / block * 2 * pairs) return false;
+  bool column = sums == 2 ? index % 2 == 1 : channel < block;
+  *out = (rs_embed_wave){.channel = channel,
+                         .partner = channel - k + (k + pairs) % (2 * pairs),
+                         .cosine = k >= pairs,
+                         .axis = column ? 2 : 1,
+                         .omega = omega_of(k % pairs, pairs)};
+  return true;
+}
+
 static const char *const combinations[COMBINATIONS + 1] = {[CONCAT] = "concat", [SUM] = "sum"};
 
 static const rs_param specs[] = {
@@ -77,4 +97,5 @@ const rs_embed_kind rs_embed_sinusoidal_2d = {
     .state_size = sizeof(state),
     .prepare = prepare,
     .fill = fill,
+    .wave = wave,
 };
