@@ -19,6 +19,9 @@
   metric(position_similarity) \
   metric(position_pca) \
   metric(embedding) \
+  metric(embedding_shift) \
+  metric(embedding_distance) \
+  metric(embedding_columns) \
   metric(channel_axes) \
   metric(position_frequency) \
   metric(score_by_distance) \

@@ -190,6 +190,31 @@ double rs_turn_costs_sum(const rs_turn_costs *costs, const rs_turn_costs *weight
 /* Weights that make the sum loss_damage and needle_damage: fits to small models (m_turn_costs.c). */
 extern const rs_turn_costs rs_loss_weights, rs_needle_weights;
 
+/* ---- shifts of embeddings ---------------------------------------------------------------------------------------- */
+
+/* The matrix with PE(n + k) = M PE(n) for all n, or the nearest to one (m_embedding_shift.c). Zero-initialise; release
+ * with rs_embedding_shift_clear. */
+typedef struct rs_embedding_shift {
+  rs_arena arena;
+  size_t width, places;           /* places: n for which there is n + k */
+  bool rotations;                 /* the channels are sines and cosines, and M turns each pair; else it is fitted */
+  size_t rank;                    /* of the places it is fitted to */
+  size_t *partner;                /* (width,) the other channel of a pair */
+  bool *first;                    /* (width,) whether it is the pair's first number, as cosines are */
+  double *matrix;                 /* (width, width) */
+  double *error;                  /* (width,) largest |PE(n + k) - M PE(n)| of a channel */
+  double largest_error, residual; /* of all channels; root of their sum of squares over that of PE(n + k) */
+  double *angle;                  /* (width,) rad: what the pair best turns by where it may only turn */
+  double *turned_error, largest_turned_error, turned_residual; /* the same of these rotations */
+  double *from, *to, *turned; /* (width,) of the first place: PE(n), PE(n + k), PE(n) after these rotations */
+} rs_embedding_shift;
+
+/* `by`: {k} of a sequence, {rows, columns} of a picture. RS_DOMAIN for another count, a shift beyond the positions, or
+ * a table too large to fit; RS_MEMORY. */
+rs_status rs_embedding_shift_find(const rs_encoding *encoding, const double *by, size_t count,
+                                  rs_embedding_shift *shift, rs_err *err) RS_NONNULL(1, 2, 4);
+void rs_embedding_shift_clear(rs_embedding_shift *shift) RS_NONNULL(1);
+
 /* ---- intervals --------------------------------------------------------------------------------------------------- */
 
 /* A mean and its 95 % interval. */
