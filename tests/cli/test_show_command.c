@@ -252,6 +252,72 @@ Test(show_command, show_embedding__sinusoidal) {
   rs_table_free(table);
 }
 
+/* Periods by dimension: the first are the fastest. A dimension of a summed table holds two waves. */
+Test(show_command, show_frequencies__embeddings_of_sines_and_cosines) {
+  static const char *const sinusoid[MOST_ARGUMENTS - 1] = {"frequencies", "--model", "transformer-base"};
+  rs_table *table = show(sinusoid, "dim,wave,axis,omega_rad_per_token,wavelength_tokens\n");
+  cr_assert_eq(table->rows, 512);
+  for (size_t d = 0; d < 512; d++) {
+    double omega = pow(10000, -(double)(d / 2 * 2) / 512);
+    cr_expect_eq(number(table, d, "dim"), (double)d);
+    expect_near(number(table, d, "omega_rad_per_token"), omega, "omega", d);
+    expect_near(number(table, d, "wavelength_tokens"), 2 * M_PI / omega, "wavelength", d);
+    cr_expect_str_eq(field(table, d, "wave"), d % 2 == 0 ? "sin" : "cos");
+    cr_expect_str_eq(field(table, d, "axis"), "t");
+  }
+  rs_table_free(table);
+  write_file("p.yaml", "model: {head_dim: 4, heads: 2, train_length: 9}\nlengths: 9\ntokens: [{image: [3, 3]}]\n"
+                       "methods: [sinusoidal_2d]\n");
+  char *out = output_of(&(command){.arguments = {"show", "frequencies", "p.yaml"}});
+  cr_expect_not_null(strstr(out, "\n1,sin,w,0.01,628.3185307179587\n2,cos,w,1,6.283185307179586\n"), "%s", out);
+  cr_expect_not_null(strstr(out, "\n4,sin,h,1,6.283185307179586\n"), "%s", out);
+  free(out);
+  out = output_of(&(command){.arguments = {"show", "frequencies", "p.yaml", "--set", "methods[0].combine=sum"}});
+  cr_expect_not_null(strstr(out, "\n4,cos,h,1,6.283185307179586\n4,cos,w,1,6.283185307179586\n"), "%s", out);
+  free(out);
+}
+
+/* PE(n + k) = M PE(n): the matrix that is printed, times the sinusoid of the paper's formula, in one row and column. */
+Test(show_command, show_embedding_shift__rotations_or_a_fit) {
+  static const char *const arguments[MOST_ARGUMENTS - 1] = {"embedding", "--model", "transformer-base", "--shift", "7"};
+  rs_table *table = show(arguments, "dim,from_dim,value,largest_error\n");
+  cr_assert_eq(table->rows, 2 * 512);
+  double at[512], sums[512] = {0};
+  for (size_t d = 0; d < 512; d++) {
+    double angle = 100 * pow(10000, -(double)(d / 2 * 2) / 512);
+    at[d] = d % 2 == 0 ? sin(angle) : cos(angle);
+  }
+  for (size_t r = 0; r < table->rows; r++) {
+    sums[(size_t)number(table, r, "dim")] += number(table, r, "value") * at[(size_t)number(table, r, "from_dim")];
+    cr_expect_lt(number(table, r, "largest_error"), 1e-12);
+  }
+  for (size_t d = 0; d < 512; d++) {
+    double angle = 107 * pow(10000, -(double)(d / 2 * 2) / 512);
+    cr_expect_float_eq(sums[d], d % 2 == 0 ? sin(angle) : cos(angle), 1e-12, "dim %zu", d);
+  }
+  rs_table_free(table);
+  write_file("t.yaml", "model: {head_dim: 2, heads: 1, train_length: 4}\nlengths: 4\n"
+                       "methods: {name: learned, table: [1, 0, 1, 1, 2, 1, 3, 2]}\n");
+  result got = run(&(command){.arguments = {"show", "embedding", "t.yaml", "--shift", "1"}});
+  cr_expect(strncmp(got.err, "M is fitted by least squares to 3 positions, rank 2: largest error ", 67) == 0, "%s",
+            got.err);
+  static const double fibonacci[] = {1, 1, 1, 0};
+  table = table_of(got.out, "learned");
+  for (size_t r = 0; r < 4; r++) cr_expect_float_eq(number(table, r, "value"), fibonacci[r], 1e-12, "%s", got.out);
+  rs_table_free(table);
+  result_clear(&got);
+  got = run(&(command){.arguments = {"show", "embedding", "t.yaml", "--shift", "2"}});
+  cr_expect(strncmp(got.err, "M is fitted by least squares to 2 positions, rank 2, which any table fits: ", 75) == 0,
+            "%s", got.err);
+  result_clear(&got);
+  write_file("p.yaml", "model: {head_dim: 4, heads: 2, train_length: 9}\nlengths: 9\ntokens: [{image: [3, 3]}]\n"
+                       "methods: [sinusoidal_2d]\n");
+  got = run(&(command){.arguments = {"show", "embedding", "p.yaml", "--shift", "1,0"}});
+  cr_expect(strncmp(got.err, "M turns each pair of dims: largest error ", 41) == 0, "%s", got.err);
+  cr_expect_not_null(strstr(got.out, "\n0,2,0,0\n"), "columns stand still\n%s", got.out);
+  result_clear(&got);
+}
+
 Test(show_command, show__undefined_length__status_2_and_nothing_on_stdout) {
   static const char *const tables[] = {"embedding", "scale", "positions"};
   for (size_t i = 0; i < RS_COUNT(tables); i++)
@@ -281,6 +347,21 @@ Test(show_command, show__what_is_none_or_too_much__is_refused) {
       {{"bias", "--model", "mpt-7b", "--length", "2k"}, ROWS("6.71416e+07", "2048")},
       {{"embedding", "--model", "transformer-base", "--length", "2000", "--json"}, ROWS("1.024e+06", "2000")},
       {{"embedding", "--model", "transformer-base", "--length", "100000"}, ROWS("5.12e+07", "100000")},
+      {{"embedding", "--model", "gpt2", "--shift", "1,"}, "ropescope: --shift 1,: is neither K nor ROWS,COLUMNS\n"},
+      {{"embedding", "--model", "gpt2", "--shift", "1,2,3"},
+       "ropescope: --shift 1,2,3: is neither K nor ROWS,COLUMNS\n"},
+      {{"embedding", "--model", "gpt2", "--shift", "1.5"}, "ropescope: --shift 1.5: must be a whole number\n"},
+      {{"embedding", "--model", "gpt2", "--shift", "0,1"},
+       "ropescope: --shift 0,1: a sequence is shifted by one number of tokens, as in 1\n"},
+      {{"embedding", "--model", "transformer-base", "--shift", "512"},
+       "ropescope: --shift 512: a shift by 512 leaves no two of 512 positions: choose a whole number below that\n"},
+      {{"embedding", "--model", "llama-2-7b", "--shift", "1"},
+       "ropescope: the method adds no embedding (sinusoidal, learned and their 2d forms do)\n"},
+      {{"scale", "--model", "gpt2", "--shift", "1"},
+       "ropescope: --shift has no effect on show scale (show embedding takes it)\n"},
+      {{"layers", "--model", "gpt2", "--shift", "1"},
+       "ropescope: --shift has no effect on show layers (show embedding takes it)\n"},
+      {{"frequencies", "--model", "gpt2"}, "ropescope: learned turns no pairs: it has no frequencies\n"},
       {{"layers"}, "ropescope: show layers needs a model: --hf FILE (a config.json or its folder) or --model PRESET\n"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {

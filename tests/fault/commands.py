@@ -113,6 +113,8 @@ COMMANDS = {
     "show_positions": ["show", "positions", "--model", "llama-2-7b", "--method", "rerope", "--length", "64", "--json"],
     "show_bias": ["show", "bias", "--hf", HF + "mpt.json", "--length", "64"],
     "show_embedding": ["show", "embedding", "rich.yaml", "--set", "methods=[sinusoidal]"],
+    "show_shift": ["show", "embedding", "rich.yaml", "--set", "methods=[learned]", "--shift", "2", "--json"],
+    "show_waves": ["show", "frequencies", "rich.yaml", "--set", "methods=[sinusoidal]", "--json"],
     "compare_layers": ["compare", HF + "gemma-3-nested.json", HF + "gpt-oss.json", "--json"],
     "compare_biases": ["compare", HF + "falcon-alibi.json", HF + "bloom.json"],
     "compare_dumps": ["compare", HF + "llama-3.1.json", str(TESTS / "data/dumps/llama31_8b_hf.npy")],

@@ -22,9 +22,25 @@ static bool too_many(const cli_table *out, double rows, size_t length) {
 
 /* ---- the tables -------------------------------------------------------------------------------------------------- */
 
+static const char *const axes[RS_AXES] = {"t", "h", "w"};
+
+/* Embeddings of sines and cosines: dimensions that are the sum of two have a row for each. */
+static int show_waves(const rs_encoding *encoding, cli_table *out) {
+  rs_embed_wave wave;
+  if (!rs_encoding_wave(encoding, 0, &wave))
+    return cli_error("%s turns no pairs: it has no frequencies", encoding->method->name);
+  cli_table_header(out, "dim", "wave", "axis", "omega_rad_per_token", "wavelength_tokens");
+  for (size_t i = 0; rs_encoding_wave(encoding, i, &wave); i++) {
+    cli_table_number(out, (double)wave.channel);
+    cli_table_text(out, wave.cosine ? "cos" : "sin");
+    cli_table_text(out, axes[wave.axis]);
+    cli_table_row(out, wave.omega, 2 * M_PI / wave.omega);
+  }
+  return CLI_OK;
+}
+
 static int show_frequencies(const rs_encoding *encoding, cli_table *out) {
-  static const char *const axes[RS_AXES] = {"t", "h", "w"};
-  if (encoding->rotary_dim == 0) return cli_error("%s turns no pairs: it has no frequencies", encoding->method->name);
+  if (encoding->rotary_dim == 0) return show_waves(encoding, out);
   cli_table_header(out, "pair", "axis", "omega_rad_per_token", "wavelength_tokens", "amp");
   for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
     double omega = encoding->omega[j];
@@ -125,6 +141,61 @@ static int show_embedding(const rs_encoding *encoding, cli_table *out) {
   return row != NULL ? put_embedding(encoding, row, out) : cli_error("out of memory");
 }
 
+/* ---- shifts of embeddings ---------------------------------------------------------------------------------------- */
+
+/* Rotations have two numbers in each row, their pair's; what is 0 by that is left out. */
+static int put_shift(const rs_embedding_shift *shift, cli_table *out) {
+  cli_table_header(out, "dim", "from_dim", "value", "largest_error");
+  for (size_t c = 0; c < shift->width; c++) {
+    for (size_t from = 0; from < shift->width; from++) {
+      if (shift->rotations && from != c && from != shift->partner[c]) continue;
+      cli_table_row(out, (double)c, (double)from, shift->matrix[c * shift->width + from], shift->error[c]);
+    }
+    if (!drain(out)) return CLI_FAILED;
+  }
+  return CLI_OK;
+}
+
+static void note_shift(const cli_options *options, const rs_embedding_shift *shift) {
+  if (shift->rotations)
+    cli_note(options, "M turns each pair of dims: largest error %.3g over %zu positions", shift->largest_error,
+             shift->places);
+  else
+    cli_note(options, "M is fitted by least squares to %zu positions, rank %zu%s: largest error %.3g, residual %.3g",
+             shift->places, shift->rank, shift->rank == shift->places ? ", which any table fits" : "",
+             shift->largest_error, shift->residual);
+}
+
+/* "5", or "1,2" of a picture. */
+static rs_status read_shift(const char *text, double by[2], size_t *count, rs_err *err) {
+  static const rs_param param = {.name = "shift", .type = RS_INTEGER, .min = 0, .max = 1e9};
+  char numbers[2][RS_NUMBER_CHARS] = {0};
+  int end = 0, fields = sscanf(text, "%31[^,]%n,%31[^,]%n", numbers[0], &end, numbers[1], &end);
+  if (fields < 1 || text[end] != '\0') return rs_fail(err, RS_INPUT, "is neither K nor ROWS,COLUMNS");
+  *count = (size_t)fields;
+  for (size_t i = 0; i < *count; i++) {
+    rs_value value;
+    RS_TRY(rs_value_parse(&param, numbers[i], &value, err));
+    by[i] = value.number;
+  }
+  return RS_OK;
+}
+
+static int show_shift(const cli_options *options, const rs_encoding *encoding, cli_table *out) {
+  RS_OWNED(rs_embedding_shift) shift = {0};
+  rs_err err = {0};
+  double by[2] = {0};
+  size_t count = 0;
+  if (encoding->method->embed == NULL) return show_embedding(encoding, out);
+  rs_status status = read_shift(options->shift, by, &count, &err);
+  if (status == RS_OK) status = rs_embedding_shift_find(encoding, by, count, &shift, &err);
+  if (status != RS_OK) return cli_error("--shift %s: %s", options->shift, err.message);
+  if (too_many(out, (double)shift.width * (shift.rotations ? 2 : (double)shift.width), encoding->length))
+    return CLI_USAGE;
+  note_shift(options, &shift);
+  return put_shift(&shift, out);
+}
+
 /* In the order of their names. */
 static int (*const tables[])(const rs_encoding *encoding, cli_table *out) = {
     show_frequencies, show_positions, show_scale, show_slopes, show_bias, show_embedding};
@@ -175,7 +246,7 @@ static void put_json(const rs_subject *subject, const char *word, const cli_tabl
 static int put_table(const cli_options *options, const rs_subject *subject, const rs_encoding *encoding, size_t table) {
   RS_OWNED(cli_table) out = {.kept = options->json};
   RS_OWNED(rs_text) recipe = {0}, doubts = {0};
-  int code = tables[table](encoding, &out);
+  int code = options->shift != NULL ? show_shift(options, encoding, &out) : tables[table](encoding, &out);
   rs_recipe_write(&subject->recipe, &recipe);
   rs_recipe_warn(&subject->recipe, NULL, &subject->model, subject->length, &subject->tokens, &doubts);
   if (code == CLI_OK && !options->json) /* which a CSV file cannot say */
@@ -202,6 +273,8 @@ static int show(const cli_options *options, size_t table) {
 
 int cmd_show(const cli_options *options) {
   int table = cli_choose("table", options->arguments[0], cli_show_words);
+  if (table >= 0 && options->shift != NULL && (table == RS_COUNT(tables) || tables[table] != show_embedding))
+    return cli_error("--shift has no effect on show %s (show embedding takes it)", cli_show_words[table]);
   if (table == RS_COUNT(tables) && conflict(options) != NULL) return cli_error("%s", conflict(options));
   if (table == RS_COUNT(tables)) return show_layers(options);
   return table >= 0 ? show(options, (size_t)table) : CLI_USAGE;

@@ -135,7 +135,8 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          "The length is --length, else the only one of CONFIG, or the longest length that the model is published for.\n"
          "stderr says which recipe and length it was; --json says it, too. Without CONFIG or model: the demo,\n"
          "of which --set methods=[yarn] and --length choose one. show layers says which layers of a model turn how\n"
-         "and see what.\n",
+         "and see what. frequencies of an embedding of sines and cosines are by its dims; embedding with --shift is\n"
+         "the matrix M with PE(n + K) = M PE(n) for all n: rotations of these, a least-squares fit of other tables.\n",
          {"ropescope show frequencies --model llama-3.1-8b",
           "ropescope show positions --model llama-2-7b --method '{name: rerope, window: 512}' --length 2k"},
          2},

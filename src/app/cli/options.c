@@ -70,6 +70,8 @@ static const struct option_row {
     {"hf", "FILE", LIST, FIELD(models), RUN | PLAN,
      .help = "no config: what models do out to 4 times their length; each a config.json, its folder, or GGUF"},
     {"length", "N", COUNT, FIELD(length), SHOW, .help = "tokens of the table", .most = 1 << 28},
+    {"shift", "K", NAME, FIELD(shift), SHOW,
+     .help = "of embedding: the matrix that carries each position's K positions on; of a picture ROWS,COLUMNS"},
     {"length", "N", COUNT, FIELD(length), PLOT, .help = "draw the curves at this length alone", .most = 1 << 28},
     {"length", "N", COUNT, FIELD(length), COMPARE, .help = "tokens at which both sides are compared", .most = 1 << 28},
     {"length", "N", COUNT, FIELD(length), SOLVE, .help = "the context to be served", .most = 1 << 28},
