@@ -21,6 +21,8 @@
   task(repeat) \
   task(passkey) \
   task(translate) \
+  task(masked) \
+  task(order) \
   task(where) \
   task(film)
 /* clang-format on */

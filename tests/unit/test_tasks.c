@@ -38,6 +38,10 @@ static const struct {
     {"repeat", "numbers=uint8 share=0.5 vocabulary=300 passage=2 distance=[2,5]", {6, 64, 500}},
     {"translate", "", {4, 8, 128}},
     {"translate", "block=1 words=2 rules=7", {1, 2, 33}},
+    {"masked", "share=0.5 numbers=uint8", {1, 64, 500}},
+    {"masked", "share=0.5 numbers=uint8 hidden=0.5 random=0.5 mask=300 evaluation=hidden", {1, 64, 500}},
+    {"order", "", {3, 4, 128}},
+    {"order", "ask=sorted symbols=2", {3, 4, 65}},
     {"where", "", {4, 9, 64}},
     {"where", "shapes=4 patch_side=3 noise=0", {16, 25, 144}},
     {"film", "", {32, 48, 128}},
@@ -191,7 +195,8 @@ Test(tasks, parameters_of_readings__leave_training_alone) {
                {"tokens", "share=0.5 numbers=uint8", "stride=8", 40},
                {"repeat", "share=0.5 numbers=uint8", "prefix=9", 160},
                {"repeat", "share=0.5 numbers=uint8", "distance=[70,80]", 160},
-               {"dictionary", "", "told=count", 64}};
+               {"dictionary", "", "told=count", 64},
+               {"masked", "share=0.5 numbers=uint8", "evaluation=hidden", 64}};
   size_t count, said = 0;
   const rs_task_kind *const *kinds = rs_task_kinds(&count);
   for (size_t i = 0; i < RS_COUNT(pairs); i++) {
@@ -348,6 +353,9 @@ Test(tasks, chance__is_what_a_blind_guess_gets) {
                {"associative_recall", "values=40", 64},
                {"repeat", "vocabulary=20 passage=5", 24},
                {"translate", "words=20", 24},
+               {"order", "", 9},
+               {"order", "ask=sorted", 9},
+               {"masked", "", 40},
                {"film", "shapes=3", 64}};
   for (size_t c = 0; c < RS_COUNT(asked); c++) {
     task_desk desk;
@@ -387,6 +395,7 @@ Test(tasks, wrong_lengths__are_told_with_what_fits) {
       {"translate", "", 6, "6 words make no blocks of 4: must be a multiple"},
       {"where", "", 48, "48 patches make no square (the nearest below: 36)"},
       {"where", "shapes=4", 9, "1 x 3 x 3 patches have no room for 4 shapes, of which no two share a column"},
+      {"order", "", 2, "2 tokens have no order: the one that says the class and two others are 3"},
       {"film", "", 40, "40 patches make no frames of 4 x 4: must be a multiple of 16"},
       {"film", "shapes=3", 32, "2 x 4 x 4 patches have no room for 3 shapes, of which no two share a frame"},
   };
