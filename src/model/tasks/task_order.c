@@ -2,8 +2,8 @@
  * token is the same in all sequences, and says the class.
  *
  * Sequences 2k and 2k + 1 are twins: the same tokens, and the other class. An encoder without positions computes the
- * same of both (attention without positions does not change under permutations: Lee et al., arXiv:1810.00825,
- * section 2.1), so that it is right for one of them, whatever its weights. */
+ * same of both (attention without positions does not change under permutations: Lee et al., arXiv:1810.00825), so that
+ * it is right for one of them, whatever its weights. */
 #include "model/tasks.h"
 
 enum { CLASS_TOKEN, MOST_SYMBOLS = 4096 }; /* symbols are 1 .. symbols */
@@ -97,7 +97,8 @@ const rs_task_kind rs_task_order = {
              .summary =
                  "which of two tokens comes first, or whether a sequence is sorted: one answer, and every second "
                  "sequence has the tokens of the one before it and the other answer",
-             .reference = "what an encoder without positions cannot tell: Lee et al., arXiv:1810.00825, section 2.1",
+             .reference =
+                 "what an encoder without positions cannot tell: Lee et al., arXiv:1810.00825 (set attention blocks)",
              RS_KIND(specs, params)},
     .form = RS_ENCODER,
     .parts = {"order"},
