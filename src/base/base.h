@@ -490,6 +490,7 @@ typedef enum rs_purpose {
   RS_PURPOSE_SHIFT = 0x736869,       /* "shi": queries and keys of shift_invariance */
   RS_PURPOSE_TRAINING = 0x747261,    /* "tra": sequences of tasks that models are trained on */
   RS_PURPOSE_EVALUATION = 0x657661,  /* "eva": sequences of tasks that they are read on */
+  RS_PURPOSE_EPOCH = 0x65706f,       /* "epo": the order of pictures in an epoch of training */
   RS_PURPOSE_RULES = 0x72756c,       /* "rul": what is the same in all sequences of a task */
   RS_PURPOSE_WEIGHTS = 0x776569,     /* "wei": of transformers before training */
   RS_PURPOSE_BOOTSTRAP = 0x626f6f,   /* "boo": seeds and blocks of resamples */

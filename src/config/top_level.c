@@ -61,8 +61,9 @@ static void take_task(rs_config_context *config, const rs_node *node, rs_variant
   rs_err why = {0};
   experiment->task = tasks->items[0];
   tasks->count = 0;
-  if (rs_task_prepare(experiment->task.task, &in, &config->task, &why) != RS_OK)
-    rs_problem_err(config->problems, node, &why);
+  if (rs_task_prepare(experiment->task.task, &in, &config->task, &why) == RS_OK) return;
+  const rs_node *at = rs_node_get(node, why.subject);
+  rs_problem_err(config->problems, at != NULL && at->kind == RS_SCALAR ? at : node, &why);
 }
 
 /* Each takes the node of its key, NULL where the config has none. */

@@ -424,6 +424,38 @@ static inline uint32_t rs_token_id(const rs_token_file *file, size_t index) {
   return file->width == 2 ? ((const uint16_t *)file->ids)[index] : ((const uint32_t *)file->ids)[index];
 }
 
+/* ---- pictures ---------------------------------------------------------------------------------------------------- */
+
+enum { RS_MOST_CHANNELS = 4 };
+
+/* Pictures of one size, and the class of each. Number y, x of channel c of picture n stands at n step + c channel_step
+ * + y row_step + x column_step. Release with rs_picture_file_clear. */
+typedef struct rs_picture_file {
+  size_t count, rows, columns, channels;
+  const unsigned char *bytes; /* NULL: numbers that are no bytes */
+  float *numbers;
+  size_t step, channel_step, row_step, column_step;
+  uint32_t *labels; /* (count,) */
+  bool coarse;      /* it has coarse labels beside fine ones: CIFAR-100 */
+  rs_mapping mapping;
+  unsigned char *owned;
+} rs_picture_file;
+
+/* Reads pictures: CIFAR-10's and CIFAR-100's records, which have labels in them, IDX of bytes, or a .npy file of any
+ * numbers, (N, rows, columns) or (N, rows, columns, channels); each, and `labels` (IDX or .npy, one row; NULL: none),
+ * may be compressed by gzip. What a file is follows from its content. `coarse`: of CIFAR-100 the coarse labels.
+ * RS_INPUT "file: why", also where labels are missing, too many or no classes; RS_IO, RS_MEMORY. Cleared on failure. */
+rs_status rs_picture_file_read(const char *path, const char *labels, bool coarse, rs_picture_file *file, rs_err *err)
+    RS_NONNULL(1, 4);
+void rs_picture_file_clear(rs_picture_file *file) RS_NONNULL(1);
+
+static inline double rs_picture_number(const rs_picture_file *file, size_t picture, size_t channel, size_t row,
+                                       size_t column) {
+  size_t place =
+      picture * file->step + channel * file->channel_step + row * file->row_step + column * file->column_step;
+  return file->bytes != NULL ? file->bytes[place] : (double)file->numbers[place];
+}
+
 /* ---- CSV (RFC 4180, LF, header row) ------------------------------------------------------------------------------ */
 
 /* Appends one field and, except before the first of a row, the comma. Text is quoted where it must be, and where it

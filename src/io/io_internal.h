@@ -14,6 +14,9 @@ enum { RS_TREE_MAX_DEPTH = 32, RS_TREE_MAX_NODES = 100000 };
 rs_status rs_json_read_most(const char *text, size_t length, const char *name, size_t most_values, rs_tree **tree,
                             rs_err *err);
 
+/* As rs_npy_read, for the bytes of a file that is called `name`. */
+rs_status rs_npy_parse(const char *data, size_t length, const char *name, rs_array *array, rs_err *err);
+
 /* U+FFFD, in the place of bytes that are no UTF-8. */
 #define RS_REPLACEMENT "\xEF\xBF\xBD"
 

@@ -183,7 +183,7 @@ static rs_status read_head(npy *in, const char *data, size_t length, size_t *beg
   return status;
 }
 
-static rs_status parse(const char *data, size_t length, const char *name, rs_array *array, rs_err *err) {
+rs_status rs_npy_parse(const char *data, size_t length, const char *name, rs_array *array, rs_err *err) {
   npy in = {.name = name, .array = array, .err = err};
   size_t begin = 0;
   *array = (rs_array){0};
@@ -199,7 +199,7 @@ static rs_status parse(const char *data, size_t length, const char *name, rs_arr
 static rs_status read_npy(const char *data, size_t length, const char *name, double **list, size_t *count,
                           rs_err *err) {
   rs_array array;
-  rs_status status = parse(data, length, name, &array, err);
+  rs_status status = rs_npy_parse(data, length, name, &array, err);
   *list = array.numbers;
   *count = array.count;
   return status;
@@ -209,7 +209,7 @@ rs_status rs_npy_read(const char *file, rs_array *array, rs_err *err) {
   rs_mapping mapping;
   *array = (rs_array){0};
   RS_TRY(rs_file_map(file, &mapping, err));
-  rs_status status = parse((const char *)mapping.bytes, mapping.length, file, array, err);
+  rs_status status = rs_npy_parse((const char *)mapping.bytes, mapping.length, file, array, err);
   rs_file_unmap(&mapping);
   return status;
 }

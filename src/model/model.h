@@ -358,8 +358,9 @@ bool rs_reader_single(const rs_transformer *transformer) RS_NONNULL(1);
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
-/* Sequences of one split share no random number with those of another. */
-typedef enum rs_split { RS_SPLIT_TRAINING, RS_SPLIT_EVALUATION } rs_split;
+/* Sequences of one split share no random number with those of another. Trained: what training draws from, each once and
+ * as evaluation would read it, of tasks that have an end of it (rs_example_shape.trained). */
+typedef enum rs_split { RS_SPLIT_TRAINING, RS_SPLIT_EVALUATION, RS_SPLIT_TRAINED } rs_split;
 
 enum { RS_NO_TARGET = -1, RS_TASK_PARTS = 8, RS_MOST_VOCABULARY = 1 << 24 };
 
@@ -375,6 +376,7 @@ typedef struct rs_example_shape {
   size_t frames, rows, columns; /* vision: the grid of patches; their product is the length */
   bool untrainable;             /* there are no sequences to train on */
   size_t evaluations;           /* different sequences of evaluation, after which they come again; 0: no end */
+  size_t trained;               /* of RS_SPLIT_TRAINED, likewise; 0: there is no such split */
 } rs_example_shape;
 
 /* One sequence. The caller gives the arrays. */
@@ -558,9 +560,9 @@ typedef struct rs_reading {
   rs_arena arena;            /* that holds them */
 } rs_reading;
 
-/* Reads sequences [0, sequences) of the split, of evaluation no more than there are (rs_example_count), with all
- * threads; the same bits for any number of them. `context` is of the task's length. Release with rs_reading_clear.
- * RS_MEMORY, RS_DOMAIN, RS_INPUT as rs_trainer_create. */
+/* Reads sequences [0, sequences) of the split, no more than there are (rs_example_count; rs_example_shape.trained, and
+ * RS_UNSUPPORTED where that is 0), with all threads; the same bits for any number of them. `context` is of the task's
+ * length. Release with rs_reading_clear. RS_MEMORY, RS_DOMAIN, RS_INPUT as rs_trainer_create. */
 rs_status rs_reading_make(const rs_context *context, const rs_task *task, rs_split split, size_t length,
                           size_t sequences, rs_reading *reading, rs_err *err) RS_NONNULL(1, 2, 6);
 void rs_reading_clear(rs_reading *reading) RS_NONNULL(1);

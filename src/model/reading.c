@@ -58,6 +58,9 @@ rs_status rs_reading_make(const rs_context *context, const rs_task *task, rs_spl
   RS_TRY(rs_examples_make(task, &context->transformer->shape, length, 1, &probe, err));
   rs_status status = rs_examples_fit(&probe, &context->transformer->shape, err);
   size_t count = split == RS_SPLIT_EVALUATION ? rs_example_count(&probe.shape, sequences) : sequences;
+  if (split == RS_SPLIT_TRAINED && probe.shape.trained < count) count = probe.shape.trained;
+  if (status == RS_OK && split == RS_SPLIT_TRAINED && probe.shape.trained == 0)
+    status = rs_fail(err, RS_UNSUPPORTED, "the task %s has no end of what it trains on", task->kind->kind.name);
   size_t cropped = task->same.longest > 0 ? task->same.longest - length : 0;
   *reading = (rs_reading){.sequences = count, .answers = probe.answers, .cropped = cropped};
   if (status == RS_OK) status = make_arrays(reading, err);

@@ -24,7 +24,8 @@
   task(masked) \
   task(order) \
   task(where) \
-  task(film)
+  task(film) \
+  task(pictures)
 /* clang-format on */
 
 #define RS_DECLARE_TASK(name) extern const rs_task_kind rs_task_##name;

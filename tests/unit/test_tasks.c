@@ -46,6 +46,8 @@ static const struct {
     {"where", "shapes=4 patch_side=3 noise=0", {16, 25, 144}},
     {"film", "", {32, 48, 128}},
     {"film", "shapes=3 side=3", {27, 36, 90}},
+    {"pictures", "patch_side=2 normalise=false shift=2 mirrored=0.5", {4, 16, 64}},
+    {"pictures", "patch_side=1 normalise=false pictures=1000 share=0.3 shift=1", {1, 9, 64}},
 };
 
 /* What tasks read from files, and what they read here. */
@@ -54,7 +56,9 @@ static const struct {
 } files[] = {{"file", "meson.build"},
              {"filler", "meson.build"},
              {"needle", "data/passkey/needle.txt"},
-             {"question", "data/passkey/question.txt"}};
+             {"question", "data/passkey/question.txt"},
+             {"train", "../experiments/data/digits/pictures.npy"},
+             {"labels", "../experiments/data/digits/labels.npy"}};
 
 static void open_with(task_desk *desk, const char *name, const char *settings, const char *more, uint64_t seed) {
   desk_make(desk, name);
@@ -397,13 +401,15 @@ Test(tasks, wrong_lengths__are_told_with_what_fits) {
       {"where", "shapes=4", 9, "1 x 3 x 3 patches have no room for 4 shapes, of which no two share a column"},
       {"order", "", 2, "2 tokens have no order: the one that says the class and two others are 3"},
       {"film", "", 40, "40 patches make no frames of 4 x 4: must be a multiple of 16"},
+      {"pictures", "patch_side=2", 20,
+       "20 patches make no grid in the proportion of 4 x 4, that of the pictures (the nearest below: 16)"},
       {"film", "shapes=3", 32, "2 x 4 x 4 patches have no room for 3 shapes, of which no two share a frame"},
   };
   for (size_t i = 0; i < RS_COUNT(wrong); i++) {
     task_desk desk;
     rs_err err = {0};
     rs_example_shape shape;
-    desk_open(&desk, wrong[i].name, wrong[i].settings, 0);
+    open_with(&desk, wrong[i].name, wrong[i].settings, "", 0);
     cr_expect_eq(desk.kind->shape(desk.task.state, wrong[i].length, &shape, &err), RS_DOMAIN, "%zu", i);
     cr_expect_str_eq(err.message, wrong[i].message);
     desk_clear(&desk);
