@@ -59,6 +59,7 @@
   metric(repeated_loss) \
   metric(long_perplexity) \
   metric(accuracy) \
+  metric(generalisation) \
   metric(recall) \
   metric(recall_by_distance) \
   metric(needle_accuracy) \

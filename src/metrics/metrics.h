@@ -105,6 +105,7 @@ typedef struct rs_reading_in {
    * both read by the same recipes (rs_cut). */
   const double *whole, *cut;
   const rs_reading *baseline; /* for metrics that have one: what it said to the same targets */
+  const rs_reading *trained;  /* for metrics that want it: what the model said to RS_SPLIT_TRAINED */
 } rs_reading_in;
 
 typedef struct rs_row_needs rs_row_needs;
@@ -143,6 +144,7 @@ typedef struct rs_metric_kind {
   void (*cut)(const void *params, rs_cut *cut);
   /* Which baseline a metric of readings compares with. NULL: none. */
   rs_baseline (*baseline)(const void *params);
+  bool trained; /* a metric of readings reads what training drew from, too */
   /* Metrics of readings have this alone. `result` is empty, but for the curve's number of columns. RS_MEMORY. */
   rs_status (*read)(const rs_reading_in *in, rs_result *result, rs_err *err);
 } rs_metric_kind;

@@ -48,6 +48,12 @@ bool rs_experiment_compares(const rs_experiment *experiment, rs_baseline *baseli
   return false;
 }
 
+bool rs_experiment_reads_trained(const rs_experiment *experiment) {
+  bool reads = false;
+  for (size_t m = 0; m < experiment->metrics.count; m++) reads = reads || experiment->metrics.items[m].metric->trained;
+  return reads;
+}
+
 size_t rs_query_count(const rs_query_set *set, size_t length) {
   if (set->choice == RS_QUERIES_EVERY) return (length + set->number - 1) / set->number;
   return set->choice == RS_QUERIES_ALL || set->number > length ? length : set->number;

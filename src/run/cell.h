@@ -108,6 +108,9 @@ bool rs_experiment_cuts(const rs_experiment *experiment, rs_cut *cut);
 /* Whether a metric of readings compares with a baseline, and with which. */
 bool rs_experiment_compares(const rs_experiment *experiment, rs_baseline *baseline);
 
+/* Whether a metric of readings reads what training drew from, too. */
+bool rs_experiment_reads_trained(const rs_experiment *experiment);
+
 /* The cell ends with this error, if it has none yet. */
 void rs_cell_fail(rs_cell_state *cell, const rs_err *why);
 

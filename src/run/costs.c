@@ -303,9 +303,12 @@ static double reading_flops(const rs_costs *costs, const rs_cell *cell) {
   if (begun == NULL || rs_task_shape(&costs->task, length, &example, NULL) != RS_OK) return 0;
   bool first = cell->axis[RS_BY_SOURCE] == 0 && cell->group == 0;
   first = first && (!experiment->methods.items[cell->axis[RS_BY_METHOD]].added || opens_baseline(experiment, cell));
+  size_t trained = first && rs_experiment_reads_trained(experiment) ? example.trained : 0;
+  if (trained > experiment->sequences) trained = experiment->sequences;
   double passes = (first ? 1 + cut_passes(experiment, length) + (stands_apart(experiment, cell) ? 1 : 0) : 0) +
                   (rs_needs_heads(experiment) && rs_reads_model(experiment, cell) ? 1 : 0);
-  return passes * pass_flops(&begun->shape, &example) * (double)rs_example_count(&example, experiment->sequences) +
+  return pass_flops(&begun->shape, &example) *
+             (passes * (double)rs_example_count(&example, experiment->sequences) + (double)trained) +
          row_flops(experiment, cell);
 }
 

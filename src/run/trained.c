@@ -159,6 +159,9 @@ static rs_status read_sequences(trained_run *run, rs_model_rows *r, rs_err *err)
   else
     RS_TRY(rs_reading_make(r->context, &r->task, RS_SPLIT_EVALUATION, r->length, r->experiment->sequences, &r->reading,
                            err));
+  if (rs_experiment_reads_trained(r->experiment))
+    RS_TRY(
+        rs_reading_make(r->context, &r->task, RS_SPLIT_TRAINED, r->length, r->experiment->sequences, &r->trained, err));
   if (!rs_experiment_compares(r->experiment, &baseline)) return RS_OK;
   return read_baseline(run, r, rs_experiment_baseline_length(r->experiment, cell, baseline), &r->baseline, err);
 }
@@ -185,7 +188,8 @@ static rs_status measure(const rs_model_rows *r, rs_cell_state *cell, size_t met
                               .params = variant->params,
                               .whole = whole,
                               .cut = r->cut_losses,
-                              .baseline = &r->baseline};
+                              .baseline = &r->baseline,
+                              .trained = &r->trained};
     return variant->metric->read(&in, &cell->results[metric], err);
   }
   cell->encoding = rs_encoding_of_head(rs_context_encoding(r->context), cell->group.heads[0]);
@@ -231,6 +235,7 @@ static void measure_cell(const rs_model_rows *r, size_t index) {
 static void clear(rs_model_rows *r) {
   rs_reading_clear(&r->reading);
   rs_reading_clear(&r->judged);
+  rs_reading_clear(&r->trained);
   free(r->cut_losses);
   rs_context_free(r->context);
   free(r->edges);

@@ -216,6 +216,7 @@ typedef struct rs_model_rows {
   rs_context *context; /* under the cells' method */
   rs_reading reading;
   rs_reading judged;   /* by the model's own recipes, where a metric wants that */
+  rs_reading trained;  /* of what training drew from, where a metric wants that */
   rs_reading baseline; /* that a metric compares with; lent, with no arena of its own */
   double *cut_losses;  /* as rs_reading_in has them */
   size_t *edges, bins;
