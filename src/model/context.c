@@ -136,6 +136,7 @@ static void turn_matrices(const rs_context *context) {
   turn_stack(context, &t->shape.encoder, &t->places->encoder);
   turn_stack(context, &t->shape.decoder, &t->places->decoder);
   turn_matrix(context, &t->places->output);
+  turn_matrix(context, &t->places->taught_output);
   turn_matrix(context, &t->places->patches);
   turn_matrix(context, &t->places->embedding_projection);
 }

@@ -86,15 +86,17 @@ typedef struct rs_stack_place {
 } rs_stack_place;
 
 struct rs_places {
-  size_t embeddings;       /* the tensor (vocabulary, d) */
-  size_t token_types;      /* the tensor (token_types, d) */
-  size_t padding_position; /* the tensor (1, d) */
-  rs_linear_place patches; /* d of patch_numbers */
-  size_t class_token;      /* (d,); nowhere for patches alone */
+  size_t embeddings;         /* the tensor (vocabulary, d) */
+  size_t token_types;        /* the tensor (token_types, d) */
+  size_t padding_position;   /* the tensor (1, d) */
+  rs_linear_place patches;   /* d of patch_numbers */
+  size_t class_token;        /* (d,); nowhere for patches alone */
+  size_t distillation_token; /* (d,) */
   rs_norm_place embedding_norm;
   rs_linear_place embedding_projection; /* d of embedding_width */
   rs_stack_place encoder, decoder;
-  rs_linear_place output; /* C of d */
+  rs_linear_place output;        /* C of d */
+  rs_linear_place taught_output; /* the same of the distillation token */
 };
 
 /* Lists the weights of transformer->shape with names, and where they stand. The lists are the transformer's. RS_MEMORY.

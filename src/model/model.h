@@ -24,6 +24,12 @@ typedef enum rs_pool { RS_POOL_CLASS, RS_POOL_MEAN } rs_pool;
 enum { RS_POOLS = RS_POOL_MEAN + 1 };
 extern const char *const rs_pool_words[RS_POOLS + 1];
 
+/* What predicts: the head of the class, or that and the head of a distillation token (DeiT, arXiv:2012.12877), of which
+ * softmaxes (the paper) or logits (transformers) are averaged. */
+typedef enum rs_prediction { RS_PREDICTS_CLASS, RS_PREDICTS_SOFTMAXES, RS_PREDICTS_LOGITS } rs_prediction;
+enum { RS_PREDICTIONS = RS_PREDICTS_LOGITS + 1 };
+extern const char *const rs_prediction_words[RS_PREDICTIONS + 1];
+
 /* RMS: x / rms(x) w. Layer: (x - mean) / sd w + b. L2: x / rms(x), nothing learned. None: x. */
 typedef enum rs_norm_kind { RS_NORM_NONE, RS_NORM_RMS, RS_NORM_LAYER, RS_NORM_L2 } rs_norm_kind;
 enum { RS_NORM_KINDS = RS_NORM_L2 + 1 };
@@ -123,15 +129,17 @@ typedef struct rs_stack {
 
 typedef struct rs_shape {
   rs_form form;
-  size_t width;         /* d */
-  size_t vocabulary;    /* tokens; 0 for vision */
-  size_t patch_numbers; /* vision: numbers of a patch, which a matrix and a bias make a token of */
-  rs_pool pool;         /* of vision; mean of an encoder: it says one class a sequence, not one a token */
-  bool patches_alone;   /* vision without a class token */
-  size_t token_types;   /* each has a vector that is added to its tokens' (BERT); 0: none; not trained */
-  bool leaves_padding;  /* tokens `padding` have no position, but a vector of their own, and those behind are counted */
-  int32_t padding;      /* on without them (RoBERTa); not trained */
-  size_t classes;       /* C; 0: it says its last states alone, and is not trained */
+  size_t width;            /* d */
+  size_t vocabulary;       /* tokens; 0 for vision */
+  size_t patch_numbers;    /* vision: numbers of a patch, which a matrix and a bias make a token of */
+  rs_pool pool;            /* of vision; mean of an encoder: it says one class a sequence, not one a token */
+  bool patches_alone;      /* vision without a class token */
+  bool distillation_token; /* vision: a second learned token, behind the class token */
+  rs_prediction prediction;
+  size_t token_types;  /* each has a vector that is added to its tokens' (BERT); 0: none; not trained */
+  bool leaves_padding; /* tokens `padding` have no position, but a vector of their own, and those behind are counted */
+  int32_t padding;     /* on without them (RoBERTa); not trained */
+  size_t classes;      /* C; 0: it says its last states alone, and is not trained */
   size_t embedding_width; /* of embeddings, which a matrix and a bias make d numbers of (ELECTRA); 0: d; not trained */
   double embedding_scale; /* multiplies embeddings (Gemma: sqrt(d)) */
   rs_norm embedding_norm; /* of embeddings (BLOOM) */
@@ -143,7 +151,7 @@ typedef struct rs_shape {
   rs_stack decoder;    /* of all forms: the stack whose last states become classes */
 } rs_shape;
 
-/* Tokens before the patches of a picture, or the first of those that are pooled: the class token, if any. */
+/* Tokens before the patches of a picture, and before those that are pooled: of the class and of distillation. */
 size_t rs_shape_lead(const rs_shape *shape) RS_NONNULL(1);
 
 /* Classes that it says of a sequence of `length` tokens, A: one a token, or one. */
@@ -282,6 +290,7 @@ typedef struct rs_batch {
   const int32_t *source;  /* (sequences, source_length); NULL but for encoder-decoders */
   const float *patches;   /* (sequences, L, patch_numbers), L without the class token; NULL but for vision */
   const int32_t *targets; /* (sequences, A) or RS_NO_TARGET; NULL: none. A as rs_shape_answers has it */
+  const int32_t *taught;  /* (sequences, A) the classes that a teacher says, which a pass back of two heads wants */
 } rs_batch;
 
 /* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs, and is
@@ -315,7 +324,8 @@ typedef struct rs_pass_out {
 void rs_forward(rs_pass *pass, const rs_batch *batch, const rs_pass_out *out) RS_NONNULL(1, 2, 3);
 
 /* Reads a batch, and adds to `gradient` (size,), in the model's format, `weight` times the gradient of the sum of its
- * losses. Returns that sum, and in *targets how many there were. For a pass made for training. */
+ * losses. Returns that sum, and in *targets how many there were. For a pass made for training. The loss of two heads is
+ * (CE(class, target) + CE(distillation, what the teacher says)) / 2 (arXiv:2012.12877, eq. 3). */
 double rs_backward(rs_pass *pass, const rs_batch *batch, double weight, void *gradient, size_t *targets)
     RS_NONNULL(1, 2, 4, 5);
 
@@ -514,7 +524,12 @@ rs_status rs_trainer_create(rs_transformer *transformer, const rs_training *trai
                             uint64_t seed, rs_trainer **trainer, rs_err *err) RS_NONNULL(1, 2, 3, 5);
 void rs_trainer_free(rs_trainer *trainer);
 
-/* One step. RS_DOMAIN where loss or gradient is not finite, with step and rate; weights are then as before. */
+/* Gives a model of two heads its teacher, of as many classes and of the same patches, which reads each step's sequences
+ * with its own recipes and is borrowed; before the first step. RS_INPUT where they do not go together, RS_MEMORY. */
+rs_status rs_trainer_teach(rs_trainer *trainer, const rs_transformer *teacher, rs_err *err) RS_NONNULL(1, 2);
+
+/* One step. RS_DOMAIN where loss or gradient is not finite, with step and rate; weights are then as before. RS_INPUT
+ * without the teacher that a model of two heads learns from. */
 rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err) RS_NONNULL(1, 2);
 
 /* What an interrupted training goes on from, besides the weights: read, and written before the first step. */

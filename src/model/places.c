@@ -253,13 +253,14 @@ rs_status rs_places_make(rs_transformer *transformer, rs_err *err) {
   rs_places *p = transformer->places = rs_alloc(1, sizeof *p, err);
   if (p == NULL) return RS_MEMORY;
   part patches = {"patch_embed", d}, projection = {"embed_proj", d}, output = {"lm_head", shape->classes};
+  part taught = {"distillation_head", shape->classes};
   p->class_token = RS_NOWHERE;
   if (shape->form == RS_VISION) {
     p->patches = add_linear(&l, &patches, 1, shape->patch_numbers, 1 / sqrt((double)shape->patch_numbers), true);
-    if (!shape->patches_alone)
-      p->class_token =
-          add(&l, "class_token",
-              (rs_tensor){.rows = 1, .columns = d, .vector = true, .init = RS_INIT_GAUSSIAN, .init_sd = embedding_sd});
+    const rs_tensor token = {
+        .rows = 1, .columns = d, .vector = true, .init = RS_INIT_GAUSSIAN, .init_sd = embedding_sd};
+    if (!shape->patches_alone) p->class_token = add(&l, "class_token", token);
+    if (shape->distillation_token) p->distillation_token = add(&l, "distillation_token", token);
   } else {
     p->embeddings = transformer->tensor_count;
     table = add_matrix(&l, "embed_tokens.weight", shape->vocabulary, e, embedding_sd);
@@ -279,6 +280,8 @@ rs_status rs_places_make(rs_transformer *transformer, rs_err *err) {
     p->output = (rs_linear_place){table, RS_NOWHERE, shape->classes, d, p->embeddings, 1};
   else if (shape->classes > 0)
     p->output = add_linear(&l, &output, 1, d, 1 / sqrt((double)d), shape->output_bias);
+  if (shape->prediction != RS_PREDICTS_CLASS)
+    p->taught_output = add_linear(&l, &taught, 1, d, 1 / sqrt((double)d), shape->output_bias);
   align(&l);
   return l.status;
 }

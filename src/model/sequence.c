@@ -2,6 +2,7 @@
 #include "context.h"
 #include "work.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Sequences [first, first + count) of a batch. */
@@ -68,7 +69,7 @@ static void embed_tokens(const rs_work *w, const int32_t *tokens, size_t rows, r
   }
 }
 
-/* The class token, if any, then the patches, each by the matrix. */
+/* The class token, if any, that of distillation, if any, then the patches, each by the matrix. */
 static void embed_patches(const rs_work *w, const chunk *part, real *x) {
   const rs_shape *shape = shape_of(w);
   const rs_places *places = w->context->transformer->places;
@@ -78,7 +79,8 @@ static void embed_patches(const rs_work *w, const chunk *part, real *x) {
   for (size_t i = 0; i < part->count * patches * n; i++) w->decoder.patches[i] = (real)from[i];
   for (size_t s = 0; s < part->count; s++) {
     real *row = x + s * length * d;
-    if (lead > 0) memcpy(row, values_of(w) + places->class_token, d * sizeof *row);
+    if (!shape->patches_alone) memcpy(row, values_of(w) + places->class_token, d * sizeof *row);
+    if (shape->distillation_token) memcpy(row + d, values_of(w) + places->distillation_token, d * sizeof *row);
     rs_linear(w->context, &places->patches, patches, tight(w->decoder.patches + s * patches * n, n),
               tight(row + lead * d, d), false);
   }
@@ -187,7 +189,9 @@ static void embed_back(rs_work *w, const chunk *part, bool encoder, real *gradie
   }
   for (size_t s = 0; s < part->count; s++) {
     size_t lead = rs_shape_lead(shape), patches = length - lead, n = shape->patch_numbers;
-    if (lead > 0) rs_real_kernel()->add(dx + s * length * d, d, gradient + places->class_token);
+    const real *row = dx + s * length * d;
+    if (!shape->patches_alone) rs_real_kernel()->add(row, d, gradient + places->class_token);
+    if (shape->distillation_token) rs_real_kernel()->add(row + d, d, gradient + places->distillation_token);
     rs_linear_back(w->context, &places->patches, patches, tight(w->decoder.patches + s * patches * n, n),
                    tight(dx + (s * length + lead) * d, d), (rs_rows){0}, false, gradient);
   }
@@ -206,61 +210,91 @@ static rs_rows final_states(const rs_work *w) {
   return tight(norm->y != NULL ? norm->y : w->decoder.last, shape_of(w)->width);
 }
 
-/* Rows that say a class, from the chunk's number `first` on, among rows of states, or of their means. */
-static rs_rows answering(const rs_work *w, rs_rows states, size_t first) {
-  size_t step = states.step * (w->pooled == NULL ? w->context->decoder.length / answers_of(w) : 1);
-  return (rs_rows){states.data + first * step, step};
+/* One of a model's heads: which token's states it reads, and its matrix. */
+typedef enum head { CLASS_HEAD, TAUGHT_HEAD } head;
+
+static size_t heads_of(const rs_work *w) {
+  return shape_of(w)->prediction == RS_PREDICTS_CLASS ? 1 : 2;
 }
 
-/* w->pooled = the mean of each sequence's states but the class token's, z = 1/N sum z_i; w->pooled or the states
- * themselves, where the class token, or each token, says a class. */
-static rs_rows pool_states(const rs_work *w, size_t sequences) {
+static const rs_linear_place *matrix_of(const rs_work *w, head h) {
+  const rs_places *places = w->context->transformer->places;
+  return h == TAUGHT_HEAD ? &places->taught_output : &places->output;
+}
+
+/* Among rows of all tokens those that a head reads, one an answer; where it reads a mean, `means` (sequences, d). */
+static rs_rows rows_of(const rs_work *w, head h, rs_rows all, real *means) {
+  size_t length = w->context->decoder.length;
+  if (h == TAUGHT_HEAD) return (rs_rows){all.data + all.step, all.step * length};
+  return means != NULL ? tight(means, shape_of(w)->width) : (rs_rows){all.data, all.step * (length / answers_of(w))};
+}
+
+static rs_rows from_row(rs_rows rows, size_t first) {
+  return (rs_rows){rows.data + first * rows.step, rows.step};
+}
+
+/* w->pooled = the mean of each sequence's states but those of its first tokens, z = 1/N sum z_i. */
+static void pool_states(const rs_work *w, size_t sequences) {
   size_t d = shape_of(w)->width, length = w->context->decoder.length, lead = rs_shape_lead(shape_of(w));
   rs_rows states = final_states(w);
-  if (w->pooled == NULL) return states;
-  for (size_t s = 0; s < sequences; s++)
+  for (size_t s = 0; s < sequences && w->pooled != NULL; s++)
     for (size_t i = 0; i < d; i++) {
       double sum = 0;
       for (size_t n = lead; n < length; n++) sum += (double)states.data[(s * length + n) * states.step + i];
       w->pooled[s * d + i] = (real)(sum / (double)(length - lead));
     }
-  return tight(w->pooled, d);
-}
-
-/* Where the gradient by what says a class goes: into means, zeroed, or `dstates`. */
-static rs_rows pooled_gradient(const rs_work *w, rs_rows dstates) {
-  size_t d = shape_of(w)->width;
-  if (w->pooled == NULL) return dstates;
-  memset(w->pooled + w->sequences * d, 0, w->sequences * d * sizeof(real));
-  return tight(w->pooled + w->sequences * d, d);
 }
 
 /* The way back from means to states: each of N has 1/N of it. */
-static void unpool(const rs_work *w, size_t sequences, rs_rows means, rs_rows dstates) {
+static void unpool(const rs_work *w, size_t sequences, rs_rows dstates) {
   size_t d = shape_of(w)->width, length = w->context->decoder.length, lead = rs_shape_lead(shape_of(w));
   for (size_t s = 0; s < sequences && w->pooled != NULL; s++)
     for (size_t n = lead; n < length; n++)
       for (size_t i = 0; i < d; i++)
-        dstates.data[(s * length + n) * dstates.step + i] += means.data[s * d + i] / (real)(length - lead);
+        dstates.data[(s * length + n) * dstates.step + i] += w->by_pooled[s * d + i] / (real)(length - lead);
 }
 
-/* w->logits of so many rows. */
-static void say_classes(const rs_work *w, rs_rows states, size_t rows) {
+/* to (rows, C) = the logits of a head. */
+static void say_classes(const rs_work *w, head h, rs_rows states, size_t rows, real *to) {
   const rs_shape *shape = shape_of(w);
   size_t count = rows * shape->classes;
-  rs_linear(w->context, &w->context->transformer->places->output, rows, states, tight(w->logits, shape->classes),
-            false);
+  rs_linear(w->context, matrix_of(w, h), rows, states, tight(to, shape->classes), false);
   real scale = (real)shape->output_scale;
-  for (size_t i = 0; i < count && scale != 1; i++) w->logits[i] *= scale;
+  for (size_t i = 0; i < count && scale != 1; i++) to[i] *= scale;
   if (shape->output_cap > 0)
-    rs_real_kernel()->cap_rows(shape->output_cap, rows, shape->classes, w->logits, shape->classes, w->cap_slopes);
+    rs_real_kernel()->cap_rows(shape->output_cap, rows, shape->classes, to, shape->classes, w->cap_slopes);
 }
 
-/* The rows' targets, none where the batch has none. */
-static void take_targets(const rs_work *w, const chunk *part, size_t first, size_t rows) {
+static double log_sum(const real *logits, size_t count) {
+  double top = (double)logits[0], sum = 0;
+  for (size_t i = 1; i < count; i++) top = fmax(top, (double)logits[i]);
+  for (size_t i = 0; i < count; i++) sum += exp((double)logits[i] - top);
+  return top + log(sum);
+}
+
+/* w->logits with w->taught: the mean of both (transformers), or the log of the mean of their softmaxes (DeiT, section
+ * 5.2: "fusion"). */
+static void join_heads(const rs_work *w, size_t rows) {
+  size_t classes = shape_of(w)->classes;
+  bool logits = shape_of(w)->prediction == RS_PREDICTS_LOGITS;
+  for (size_t r = 0; r < rows; r++) {
+    real *a = w->logits + r * classes, *b = w->taught + r * classes;
+    double below_a = logits ? 0 : log_sum(a, classes), below_b = logits ? 0 : log_sum(b, classes);
+    for (size_t i = 0; i < classes; i++) {
+      double x = (double)a[i] - below_a, y = (double)b[i] - below_b;
+      a[i] = (real)(logits ? (x + y) / 2 : fmax(x, y) + log1p(exp(-fabs(x - y))) - M_LN2);
+    }
+  }
+}
+
+/* The rows' targets, none where the batch has none; of the taught head: what the teacher says where there is one. */
+static void take_targets(const rs_work *w, const chunk *part, head h, size_t first, size_t rows) {
   size_t start = part->first * answers_of(w) + first;
-  for (size_t r = 0; r < rows; r++)
-    w->targets[r] = part->batch->targets != NULL ? part->batch->targets[start + r] : RS_NO_TARGET;
+  const int32_t *targets = part->batch->targets, *taught = part->batch->taught;
+  for (size_t r = 0; r < rows; r++) {
+    w->targets[r] = targets != NULL ? targets[start + r] : RS_NO_TARGET;
+    if (h == TAUGHT_HEAD && w->targets[r] >= 0) w->targets[r] = taught[start + r];
+  }
 }
 
 static void keep_classes(const rs_work *w, const rs_pass_out *out, size_t start, size_t rows) {
@@ -275,14 +309,18 @@ static void keep_classes(const rs_work *w, const rs_pass_out *out, size_t start,
   }
 }
 
-/* Answers [begin, end) of the chunk's, which `states` say; the first goes to place `to`. */
-static void read_answers(const rs_work *w, const chunk *part, const rs_pass_out *out, rs_rows states, size_t begin,
-                         size_t end, size_t to) {
+/* Answers [begin, end) of the chunk's; the first goes to place `to`. */
+static void read_answers(const rs_work *w, const chunk *part, const rs_pass_out *out, size_t begin, size_t end,
+                         size_t to) {
   size_t classes = shape_of(w)->classes;
   for (size_t first = begin; first < end; first += HEAD_ROWS) {
     size_t rows = end - first < HEAD_ROWS ? end - first : HEAD_ROWS;
-    say_classes(w, answering(w, states, first), rows);
-    take_targets(w, part, first, rows);
+    say_classes(w, CLASS_HEAD, from_row(rows_of(w, CLASS_HEAD, final_states(w), w->pooled), first), rows, w->logits);
+    if (heads_of(w) > 1) {
+      say_classes(w, TAUGHT_HEAD, from_row(rows_of(w, TAUGHT_HEAD, final_states(w), NULL), first), rows, w->taught);
+      join_heads(w, rows);
+    }
+    take_targets(w, part, CLASS_HEAD, first, rows);
     rs_real_kernel()->cross_entropy(w->logits, classes, rows, classes, w->targets, 0, w->losses, w->answers);
     keep_classes(w, out, to + first - begin, rows);
   }
@@ -295,40 +333,53 @@ static bool says_classes(const rs_pass_out *out) {
 static void read_classes(const rs_work *w, const chunk *part, const rs_pass_out *out) {
   size_t each = answers_of(w), wanted = each - out->skipped;
   if (!says_classes(out)) return;
-  rs_rows states = pool_states(w, part->count);
+  pool_states(w, part->count);
   if (out->skipped == 0) {
-    read_answers(w, part, out, states, 0, part->count * each, part->first * each);
+    read_answers(w, part, out, 0, part->count * each, part->first * each);
     return;
   }
   for (size_t s = 0; s < part->count; s++)
-    read_answers(w, part, out, states, s * each + out->skipped, (s + 1) * each, (part->first + s) * wanted);
+    read_answers(w, part, out, s * each + out->skipped, (s + 1) * each, (part->first + s) * wanted);
 }
 
-/* The sum of the chunk's losses; `dstates`, zero before, gets the gradient by the states. */
-static double classes_back(const rs_work *w, const chunk *part, double weight, rs_rows dstates, real *gradient,
-                           size_t *targets) {
+/* The sum of the chunk's losses at one head; `dstates` gets the gradient by the states that it reads. */
+static double head_back(const rs_work *w, const chunk *part, head h, double weight, rs_rows dstates, real *gradient,
+                        size_t *targets) {
   const rs_shape *shape = shape_of(w);
   size_t answers = part->count * answers_of(w), classes = shape->classes;
   real scale = (real)shape->output_scale;
+  rs_rows all = rows_of(w, h, final_states(w), w->pooled);
   double sum = 0;
-  rs_rows all = pool_states(w, part->count), dall = pooled_gradient(w, dstates);
   for (size_t first = 0; first < answers; first += HEAD_ROWS) {
     size_t rows = answers - first < HEAD_ROWS ? answers - first : HEAD_ROWS;
-    rs_rows states = answering(w, all, first);
-    say_classes(w, states, rows);
-    take_targets(w, part, first, rows);
+    rs_rows states = from_row(all, first);
+    say_classes(w, h, states, rows, w->logits);
+    take_targets(w, part, h, first, rows);
     rs_real_kernel()->cross_entropy(w->logits, classes, rows, classes, w->targets, weight, w->losses, NULL);
     for (size_t i = 0; i < rows * classes && w->cap_slopes != NULL; i++) w->logits[i] *= w->cap_slopes[i];
     for (size_t i = 0; i < rows * classes && scale != 1; i++) w->logits[i] *= scale;
-    rs_linear_back(w->context, &w->context->transformer->places->output, rows, states, tight(w->logits, classes),
-                   answering(w, dall, first), false, gradient);
+    rs_linear_back(w->context, matrix_of(w, h), rows, states, tight(w->logits, classes), from_row(dstates, first),
+                   false, gradient);
     for (size_t r = 0; r < rows; r++)
       if (w->targets[r] >= 0) {
         sum += w->losses[r];
         ++*targets;
       }
   }
-  unpool(w, part->count, dall, dstates);
+  return sum;
+}
+
+/* The sum of the chunk's losses, of two heads the mean of both: (CE(class, y) + CE(taught, what the teacher says)) / 2;
+ * `dstates`, zero before, gets the gradient by the states. */
+static double classes_back(const rs_work *w, const chunk *part, double weight, rs_rows dstates, real *gradient,
+                           size_t *targets) {
+  size_t heads = heads_of(w), again = 0;
+  double each = weight / (double)heads;
+  pool_states(w, part->count);
+  double sum = head_back(w, part, CLASS_HEAD, each, rows_of(w, CLASS_HEAD, dstates, w->by_pooled), gradient, targets);
+  if (heads > 1)
+    sum = (sum + head_back(w, part, TAUGHT_HEAD, each, rows_of(w, TAUGHT_HEAD, dstates, NULL), gradient, &again)) / 2;
+  unpool(w, part->count, dstates);
   return sum;
 }
 

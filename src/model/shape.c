@@ -10,6 +10,8 @@ const char *const rs_form_words[RS_FORMS + 1] = {[RS_DECODER] = "decoder",
                                                  [RS_ENCODER_DECODER] = "encoder_decoder",
                                                  [RS_VISION] = "vision"};
 const char *const rs_pool_words[RS_POOLS + 1] = {[RS_POOL_CLASS] = "class", [RS_POOL_MEAN] = "mean"};
+const char *const rs_prediction_words[RS_PREDICTIONS + 1] = {
+    [RS_PREDICTS_CLASS] = "none", [RS_PREDICTS_SOFTMAXES] = "paper", [RS_PREDICTS_LOGITS] = "hf"};
 const char *const rs_norm_words[RS_NORM_KINDS + 1] = {
     [RS_NORM_NONE] = "none", [RS_NORM_RMS] = "rms", [RS_NORM_LAYER] = "layer", [RS_NORM_L2] = "l2"};
 const char *const rs_activation_words[RS_ACTIVATIONS + 1] = {
@@ -17,7 +19,7 @@ const char *const rs_activation_words[RS_ACTIVATIONS + 1] = {
     [RS_SILU] = "silu", [RS_GELU_BLOOM] = "gelu_bloom", [RS_RELU2] = "relu2"};
 
 size_t rs_shape_lead(const rs_shape *shape) {
-  if (shape->form == RS_VISION) return shape->patches_alone ? 0 : 1;
+  if (shape->form == RS_VISION) return (shape->patches_alone ? 0 : 1) + (shape->distillation_token ? 1 : 0);
   return shape->pool == RS_POOL_MEAN ? 1 : 0;
 }
 
@@ -103,6 +105,12 @@ static rs_status check_pool(const rs_shape *shape, rs_err *err) {
     return rs_fail(err, RS_INPUT, "%s: reads no patches", rs_form_words[shape->form]);
   if (shape->patches_alone && shape->pool == RS_POOL_CLASS)
     return rs_fail(err, RS_INPUT, "patches without a class token say no class by it: must take their mean");
+  if (shape->distillation_token && (!vision || shape->patches_alone))
+    return rs_fail(err, RS_INPUT, "%s: has no class token that one of distillation could stand behind",
+                   rs_form_words[shape->form]);
+  if (shape->prediction != RS_PREDICTS_CLASS && (!shape->distillation_token || shape->classes == 0))
+    return rs_fail(err, RS_INPUT, "%s: a second head says no class without a distillation token",
+                   rs_form_words[shape->form]);
   return RS_OK;
 }
 

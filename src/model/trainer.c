@@ -33,7 +33,10 @@ struct rs_trainer {
   rs_pass **passes;
   size_t threads;
   rs_examples examples;
-  int32_t *targets; /* (sequences, A) */
+  int32_t *targets;         /* (sequences, A) */
+  rs_context *teacher;      /* NULL: none */
+  rs_pass **teacher_passes; /* (threads,) */
+  int32_t *taught;          /* (sequences, A) what it says of them; NULL without */
   size_t part_count, *part_targets;
   double *part_losses; /* (part_count,) */
   char *gradients;     /* (part_count, size) */
@@ -72,13 +75,13 @@ static rs_status make_arrays(rs_trainer *t, rs_err *err) {
   return t->gradients != NULL && t->state.first != NULL && t->state.second != NULL ? RS_OK : RS_MEMORY;
 }
 
-static rs_status make_passes(rs_trainer *t, rs_err *err) {
-  size_t length = t->context->decoder.length, together = length < ROWS ? ROWS / length : 1;
-  t->threads = rs_engine_threads();
-  if (t->threads > t->part_count) t->threads = t->part_count;
-  t->passes = rs_alloc(t->threads, sizeof *t->passes, err);
-  if (t->passes == NULL) return RS_MEMORY;
-  for (size_t i = 0; i < t->threads; i++) RS_TRY(rs_pass_create(t->context, together, true, &t->passes[i], err));
+/* One for each thread. */
+static rs_status make_passes(const rs_trainer *t, const rs_context *context, bool training, rs_pass ***passes,
+                             rs_err *err) {
+  size_t length = context->decoder.length, together = length < ROWS ? ROWS / length : 1;
+  *passes = rs_alloc(t->threads, sizeof **passes, err);
+  if (*passes == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < t->threads; i++) RS_TRY(rs_pass_create(context, together, training, &(*passes)[i], err));
   return RS_OK;
 }
 
@@ -92,7 +95,9 @@ static rs_status fill(rs_trainer *t, rs_err *err) {
   t->part_count = training->sequences < PARTS ? training->sequences : PARTS;
   RS_TRY(make_arrays(t, err));
   RS_TRY(make_spans(t, err));
-  return make_passes(t, err);
+  t->threads = rs_engine_threads();
+  if (t->threads > t->part_count) t->threads = t->part_count;
+  return make_passes(t, t->context, true, &t->passes, err);
 }
 
 rs_status rs_trainer_create(rs_transformer *transformer, const rs_training *training, const rs_task *task,
@@ -115,10 +120,31 @@ rs_status rs_trainer_create(rs_transformer *transformer, const rs_training *trai
   return status;
 }
 
+rs_status rs_trainer_teach(rs_trainer *trainer, const rs_transformer *teacher, rs_err *err) {
+  const rs_shape *shape = &trainer->transformer->shape;
+  const size_t length = trainer->training.length;
+  if (shape->prediction == RS_PREDICTS_CLASS)
+    return rs_fail(err, RS_INPUT, "a model without a distillation token learns from no teacher");
+  if (teacher->shape.classes != shape->classes || teacher->shape.patch_numbers != shape->patch_numbers)
+    return rs_fail(err, RS_INPUT, "a teacher of %zu classes and patches of %zu numbers; the model has %zu and %zu",
+                   teacher->shape.classes, teacher->shape.patch_numbers, shape->classes, shape->patch_numbers);
+  RS_TRY(rs_context_of_task(teacher, NULL, trainer->task, length, &trainer->teacher, err));
+  trainer->taught =
+      rs_arena_take(&trainer->arena, trainer->examples.sequences, trainer->examples.answers * sizeof *trainer->taught);
+  RS_TRY(rs_arena_check(&trainer->arena, err));
+  return make_passes(trainer, trainer->teacher, false, &trainer->teacher_passes, err);
+}
+
+static void free_passes(const rs_trainer *t, rs_pass **passes) {
+  for (size_t i = 0; i < t->threads && passes != NULL; i++) rs_pass_free(passes[i]);
+  free(passes);
+}
+
 void rs_trainer_free(rs_trainer *trainer) {
   if (trainer == NULL) return;
-  for (size_t i = 0; i < trainer->threads && trainer->passes != NULL; i++) rs_pass_free(trainer->passes[i]);
-  free(trainer->passes);
+  free_passes(trainer, trainer->passes);
+  free_passes(trainer, trainer->teacher_passes);
+  rs_context_free(trainer->teacher);
   rs_context_free(trainer->context);
   rs_examples_clear(&trainer->examples);
   free(trainer->gradients);
@@ -170,6 +196,11 @@ static void run_parts(rs_trainer *t, size_t targets) {
     char *gradient = t->gradients + p * part_bytes;
     memset(gradient, 0, part_bytes);
     rs_batch batch = rs_examples_batch(&t->examples, begin, count, t->targets + begin * t->examples.answers);
+    if (t->teacher != NULL) {
+      const rs_pass_out said = {.answers = t->taught + begin * t->examples.answers};
+      rs_forward(t->teacher_passes[rs_engine_thread()], &batch, &said);
+      batch.taught = said.answers;
+    }
     t->part_losses[p] = rs_backward(t->passes[rs_engine_thread()], &batch, weight, gradient, &t->part_targets[p]);
   }
 }
@@ -236,6 +267,8 @@ rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err)
   rs_train_state *state = &trainer->state;
   uint64_t drawn = trainer->seed * 0x9e3779b97f4a7c15u + state->drawn + state->step;
   *done = (rs_train_step){.step = state->step + 1, .rate = rate_at(&trainer->training, state->step + 1)};
+  if (trainer->transformer->shape.prediction != RS_PREDICTS_CLASS && trainer->teacher == NULL)
+    return rs_fail(err, RS_INPUT, "a distillation token learns what a teacher says, and there is none");
   RS_TRY(rs_context_redraw(trainer->context, drawn, err));
   size_t targets = draw(trainer);
   run_parts(trainer, targets);

@@ -151,8 +151,12 @@ static void take_all(cursor *c, rs_work *w) {
   size_t source_rows = w->encoder.rows;
   if (source_rows > 0) take_stack(c, shape, &shape->encoder, 0, w->training, &w->encoder);
   take_stack(c, shape, &shape->decoder, source_rows, w->training, &w->decoder);
-  if (shape->pool == RS_POOL_MEAN) w->pooled = take(c, 2 * w->sequences, shape->width);
+  if (shape->pool == RS_POOL_MEAN) {
+    w->pooled = take(c, w->sequences, shape->width);
+    w->by_pooled = take(c, w->sequences, shape->width);
+  }
   w->logits = take(c, HEAD_ROWS, shape->classes);
+  if (shape->prediction != RS_PREDICTS_CLASS) w->taught = take(c, HEAD_ROWS, shape->classes);
   if (shape->output_cap > 0 && w->training) w->cap_slopes = take(c, HEAD_ROWS, shape->classes);
   w->scratch = take(c, 1, scratch_of(w));
   if (w->training) take_back(c, shape, w->decoder.rows, source_rows, &w->back);

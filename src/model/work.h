@@ -117,8 +117,9 @@ typedef struct rs_work {
   size_t threads; /* that share a sequence */
   bool training;
   rs_stack_work encoder, decoder;
-  real *pooled;              /* (2, sequences, d) means of states, and gradients by them; NULL without */
+  real *pooled, *by_pooled;  /* (sequences, d) means of states, and gradients by them; NULL without */
   real *logits, *cap_slopes; /* (HEAD_ROWS, C); slopes of their soft cap for the pass back, NULL without */
+  real *taught;              /* (HEAD_ROWS, C) logits of the head that a teacher taught; NULL without */
   real *scratch;             /* of attention */
   double *row;               /* (C,) logits of one answer */
   double *losses;            /* (HEAD_ROWS,) */
