@@ -1,10 +1,34 @@
-/* The bias as the kernel reads it. A softmax does not see a constant of the row, so each row's is taken relative to the
- * query's own place: then float holds it as well as it needs to be where weights are. */
+/* Biases, and what vectors of distance add, as the kernel reads them. A softmax does not see a constant of the row, so
+ * each row's is taken relative to the query's own place: then float holds it as well as it needs to be where weights
+ * are. */
 #include "engine.h"
 
 #include <math.h>
 
-double rs_bias_of_query(const rs_attention_job *job, size_t query, size_t begin, size_t end, double *bits) {
+/* Nats. */
+static void added_row(const rs_loaded_job *loaded, size_t index, size_t begin, size_t end, const double *keys,
+                      double *row) {
+  rs_encoding_quick_bias_row(loaded->job.encoding, loaded->job.head, loaded->job.queries[index], begin, end, row);
+  if (loaded->vectors.any) rs_vector_row(loaded, index, begin, end, keys, row);
+}
+
+double rs_added_here(const rs_loaded_job *loaded, size_t index) {
+  size_t m = loaded->job.queries[index];
+  double own;
+  added_row(loaded, index, m, m + 1, loaded->job.k + m * loaded->dims, &own);
+  return own;
+}
+
+double rs_added_to_query(const rs_loaded_job *loaded, size_t index, size_t begin, size_t end, const double *keys,
+                         double *bits) {
+  double offset = rs_added_here(loaded, index);
+  added_row(loaded, index, begin, end, keys, bits);
+  for (size_t i = 0; i < end - begin; i++) bits[i] = (bits[i] - offset) * M_LOG2E;
+  return offset;
+}
+
+/* The bias of the query at position `query`, as above. */
+static double bias_of_position(const rs_attention_job *job, size_t query, size_t begin, size_t end, double *bits) {
   double offset;
   rs_encoding_quick_bias_row(job->encoding, job->head, query, query, query + 1, &offset);
   rs_encoding_quick_bias_row(job->encoding, job->head, query, begin, end, bits);
@@ -26,13 +50,13 @@ void rs_bias_table_measure(rs_bias_table *bias, const rs_attention_job *job) {
   bias->by_distance = bias->any && rs_encoding_bias_of_distance(job->encoding);
   bias->offset = 0;
   if (!bias->by_distance) return;
-  bias->offset = rs_bias_of_query(job, length - 1, 0, length, bias->past);
+  bias->offset = bias_of_position(job, length - 1, 0, length, bias->past);
   for (size_t d = 0; d < length / 2; d++) { /* key 0 is the farthest */
     double near = bias->past[length - 1 - d];
     bias->past[length - 1 - d] = bias->past[d];
     bias->past[d] = near;
   }
-  rs_bias_of_query(job, 0, 0, length, bias->future);
+  bias_of_position(job, 0, 0, length, bias->future);
 }
 
 rs_status rs_bias_table_load(rs_bias_table *bias, const rs_attention_job *job, const rs_score_kernel *kernel,
@@ -52,16 +76,14 @@ rs_status rs_bias_table_load(rs_bias_table *bias, const rs_attention_job *job, c
   return RS_OK;
 }
 
-/* ---- biases that are no function of distance --------------------------------------------------------------------- */
+/* ---- what is no function of distance --------------------------------------------------------------------- */
 
 /* Each lane's row is made as the encoding has it, in double, turned into what the kernel adds, and then turned over
  * with the others: a row at a time, encodings need little for a number; key by key they would begin anew for each. */
 
 void rs_tile_set_own_bias(const rs_loaded_job *loaded, rs_tile *tile) {
-  for (size_t lane = 0; lane < loaded->kernel->lanes; lane++) {
-    size_t m = rs_lane_position(loaded, tile, lane);
-    rs_encoding_quick_bias_row(loaded->job.encoding, loaded->job.head, m, m, m + 1, &tile->own_bias[lane]);
-  }
+  for (size_t lane = 0; lane < loaded->kernel->lanes; lane++)
+    tile->own_bias[lane] = rs_added_here(loaded, rs_lane_query(tile, lane));
 }
 
 enum { APART = 8 }; /* maxima that are kept side by side, so that none waits for the one before */
@@ -100,15 +122,15 @@ static double put_doubles(const double *row, double own, size_t count, double *o
 /* worker->bias: of keys [begin, end), at most a block's, for every lane, (keys, lanes). */
 static void make_block(rs_worker *worker, const rs_tile *tile, rs_range keys) {
   const rs_loaded_job *loaded = worker->loaded;
-  const rs_encoding *encoding = loaded->job.encoding;
   size_t lanes = loaded->kernel->lanes, count = keys.end - keys.begin;
-  bool single = loaded->kernel->real_bytes == sizeof(float), shared = rs_encoding_bias_of_key(encoding);
+  bool single = loaded->kernel->real_bytes == sizeof(float);
+  bool shared = rs_encoding_bias_of_key(loaded->job.encoding) && !loaded->vectors.any;
   const rs_net_kernel *net = single ? rs_kernels_get()->net_f32 : rs_kernels_get()->net_f64;
   double *row = worker->bias_row, most = 0;
   for (size_t lane = 0; lane < lanes; lane++) {
-    size_t m = rs_lane_position(loaded, tile, lane);
     if (lane == 0 || (!shared && lane < tile->count))
-      rs_encoding_quick_bias_row(encoding, loaded->job.head, m, keys.begin, keys.end, row);
+      added_row(loaded, rs_lane_query(tile, lane), keys.begin, keys.end, loaded->job.k + keys.begin * loaded->dims,
+                row);
     double here = single ? put_floats(row, tile->own_bias[lane], count, (float *)worker->bias_rows + lane * count)
                          : put_doubles(row, tile->own_bias[lane], count, (double *)worker->bias_rows + lane * count);
     most = fmax(most, here);
@@ -122,8 +144,8 @@ void rs_tile_set_bias(rs_worker *worker, const rs_tile *tile, rs_score_call *cal
   const rs_bias_table *bias = &loaded->bias;
   size_t length = loaded->job.encoding->length, bytes = loaded->kernel->real_bytes;
   rs_range keys = {call->first * loaded->kernel->rows, call->end * loaded->kernel->rows};
-  if (!bias->any) return;
-  if (bias->by_distance && tile->consecutive) {
+  if (!rs_job_adds(loaded)) return;
+  if (rs_job_adds_by_distance(loaded) && tile->consecutive) {
     call->bias = (const char *)bias->table.data + (bias->origin + loaded->job.queries[tile->first]) * bytes;
     call->bias_step = -1;
     return;

@@ -62,6 +62,7 @@ void rs_engine_free(rs_engine *engine) {
   for (size_t i = 0; i < engine->worker_count; i++) free(engine->workers[i].storage.data);
   free(engine->workers);
   free(engine->loaded.bias.table.data);
+  free(engine->loaded.vectors.table.data);
   free(engine->loaded.keys.data);
   rs_arena_clear(&engine->arena);
   free(engine);
@@ -105,6 +106,7 @@ static rs_status begin_load(rs_loaded_job *loaded, const rs_attention_job *job, 
   loaded->views = job->mask.kind == RS_CROSS ? 1 : encoding->views;
   fill_bins(loaded);
   rs_bias_table_measure(&loaded->bias, job);
+  RS_TRY(rs_vector_table_load(&loaded->vectors, job, err));
   return rs_limits_choose(loaded, err);
 }
 

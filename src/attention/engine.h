@@ -33,6 +33,14 @@ typedef struct rs_bias_table {
   double offset;         /* by_distance: what was taken off, nats */
 } rs_bias_table;
 
+/* The vectors of distance that the head reads. */
+typedef struct rs_vector_table {
+  bool any;
+  rs_vectors form;
+  rs_reals table;      /* (D, C) r */
+  const double *u, *v; /* (D,) borrowed from the encoding; NULL: none */
+} rs_vector_table;
+
 /* A job with its keys rotated and dealt into panels, in which the same dim of `rows` neighbouring keys stands together.
  * Tiles of queries walk over it and change nothing. */
 typedef struct rs_loaded_job {
@@ -47,7 +55,17 @@ typedef struct rs_loaded_job {
   double *norm_so_far;           /* [view][panel] the largest norm up to it */
   uint16_t *bin_of;              /* [distance] */
   rs_bias_table bias;
+  rs_vector_table vectors;
 } rs_loaded_job;
+
+/* Whether something is added to products key by key, and whether it is a function of m - n alone. */
+static inline bool rs_job_adds(const rs_loaded_job *loaded) {
+  return loaded->bias.any || loaded->vectors.any;
+}
+
+static inline bool rs_job_adds_by_distance(const rs_loaded_job *loaded) {
+  return loaded->bias.by_distance && !loaded->vectors.any;
+}
 
 /* Pairs of queries number [first, first + count) with keys that they see, needles aside. */
 double rs_job_pairs(const rs_attention_job *job, size_t first, size_t count);
@@ -175,15 +193,33 @@ void rs_bias_table_measure(rs_bias_table *bias, const rs_attention_job *job);
 rs_status rs_bias_table_load(rs_bias_table *bias, const rs_attention_job *job, const rs_score_kernel *kernel,
                              rs_err *err);
 
-/* The bias of the query at position `query` against keys [begin, end) as the kernel reads it, in double; returns what
- * was taken off, nats. For jobs that have a bias. */
-double rs_bias_of_query(const rs_attention_job *job, size_t query, size_t begin, size_t end, double *bits);
+/* What is added to the logit of query number `index` with the key of its own place, nats, but for u. For jobs that add
+ * something. */
+double rs_added_here(const rs_loaded_job *loaded, size_t index);
 
-/* The biases of the lanes' own places, which are taken off; for a tile that reads no table, once it is placed. */
+/* What is added to the products of query number `index` with keys [begin, end) as the kernel reads it, in double;
+ * returns what was taken off, nats. `keys` (end - begin, D): their contents. For jobs that add something. */
+double rs_added_to_query(const rs_loaded_job *loaded, size_t index, size_t begin, size_t end, const double *keys,
+                         double *bits);
+
+/* The same of the lanes' own places, which are taken off; for a tile that reads no table, once it is placed. */
 void rs_tile_set_own_bias(const rs_loaded_job *loaded, rs_tile *tile);
 
 /* Where the kernel finds the bias of panels [call->first, call->end), at most a block. */
 void rs_tile_set_bias(rs_worker *worker, const rs_tile *tile, rs_score_call *call);
+
+/* ---- vectors of distance ----------------------------------------------------------------------------------------- */
+
+/* The table of the job's head. RS_UNSUPPORTED where it caps its products. */
+rs_status rs_vector_table_load(rs_vector_table *vectors, const rs_attention_job *job, rs_err *err);
+
+/* The largest norm of a vector. */
+double rs_vector_norm(const rs_vector_table *vectors, size_t dims);
+
+/* row[n - begin] += what they add to the logits of query number `index` with keys [begin, end), nats, but for u; `keys`
+ * (end - begin, D): the contents of these. A number is the same whatever range it is made in. */
+void rs_vector_row(const rs_loaded_job *loaded, size_t index, size_t begin, size_t end, const double *keys,
+                   double *row);
 
 /* ---- walks ------------------------------------------------------------------------------------------------------- */
 

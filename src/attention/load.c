@@ -123,7 +123,8 @@ rs_status rs_worker_prepare(rs_worker *worker, const rs_loaded_job *loaded, rs_e
 
 /* ---- rotation ---------------------------------------------------------------------------------------------------- */
 
-/* rot(x + embedded) of tokens [begin, end); x and embedded (end - begin, D), embedded may be NULL. */
+/* rot(x + embedded) of tokens [begin, end); x and embedded (end - begin, D), embedded may be NULL. Vectors of distance
+ * go with no rotation: their u joins a query. */
 static const double *rotate(const rs_worker *worker, rs_side side, size_t view, rs_range tokens, const double *x,
                             const double *embedded) {
   const rs_loaded_job *loaded = worker->loaded;
@@ -137,6 +138,8 @@ static const double *rotate(const rs_worker *worker, rs_side side, size_t view, 
   size_t count = turn.rows * turn.width;
   memcpy(worker->turned, x, count * sizeof *x);
   for (size_t i = 0; i < count && embedded != NULL; i++) worker->turned[i] += embedded[i];
+  for (size_t d = 0; d < turn.width && side == RS_QUERY_SIDE && loaded->vectors.u != NULL; d++)
+    worker->turned[d] += loaded->vectors.u[d];
   if (loaded->job.mask.kind == RS_CROSS || turn.pairs == 0) return worker->turned;
   rs_encoding_turns(encoding, side, view, tokens.begin, tokens.end, worker->cosine, worker->sine);
   rs_kernels_get()->net_f64->turn_rows(&turn, worker->turned, turn.width, worker->turned, turn.width);

@@ -17,6 +17,23 @@ static void add(const double *x, const double *embedded, size_t dims, double *ou
   for (size_t d = 0; d < dims; d++) out[d] = x[d] + (embedded != NULL ? embedded[d] : 0);
 }
 
+/* What vectors of distance add to <q, k>; `r` (D,) gets the one that is read. */
+static double of_vectors(const rs_attention_job *job, size_t m, size_t n, const double *q, const double *k, double *r) {
+  size_t dims = job->encoding->head_dim;
+  const double *u, *v;
+  rs_vectors form;
+  double sum = 0;
+  if (!rs_encoding_vectors(job->encoding, &form)) return 0;
+  size_t table = form.tables > 1 ? job->head : 0, column = rs_vector_column(&form, m, n);
+  rs_encoding_vectors_fill(job->encoding, &(rs_vector_part){table, 1, column, column + 1}, r, 1);
+  rs_encoding_vectors_added(job->encoding, job->head, &u, &v);
+  for (size_t d = 0; d < dims; d++) {
+    sum += (u != NULL ? u[d] : 0) * k[d] + (q[d] + (v != NULL ? v[d] : 0)) * r[d];
+    if (form.keys) sum += k[d] * r[d];
+  }
+  return sum;
+}
+
 /* logit(h, m, n) of query number `index` with the content `key`, standing at position n. */
 static double logit(const rs_attention_job *job, size_t index, const double *key, size_t n, double *work) {
   const rs_encoding head = rs_encoding_of_head(job->encoding, job->head), *e = &head;
@@ -28,6 +45,7 @@ static double logit(const rs_attention_job *job, size_t index, const double *key
   if (!across) rs_encoding_rotate_token(e, RS_QUERY_SIDE, view, m, q, q);
   if (!across) rs_encoding_rotate_token(e, RS_KEY_SIDE, view, n, k, k);
   for (size_t d = 0; d < dims; d++) sum += q[d] * k[d];
+  if (!across) sum += of_vectors(job, m, n, q, k, k + dims);
   if (!across) rs_encoding_bias_row(e, job->head, m, n, n + 1, &bias);
   double product = e->logit_scale[m] * rs_encoding_head_scale(e, job->head) * sum / sqrt((double)dims);
   if (job->soft_cap != 0) product = job->soft_cap * tanh(product / job->soft_cap);
@@ -36,7 +54,7 @@ static double logit(const rs_attention_job *job, size_t index, const double *key
 
 rs_status rs_reference_row(const rs_attention_job *job, size_t index, double *logits, double *needle, rs_err *err) {
   size_t dims = job->encoding->head_dim, m = job->queries[index];
-  RS_FREED double *work = rs_alloc(2 * dims, sizeof *work, err);
+  RS_FREED double *work = rs_alloc(3 * dims, sizeof *work, err);
   if (work == NULL) return RS_MEMORY;
   for (size_t n = 0; n < job->encoding->length; n++)
     logits[n] = sees(job, m, n) ? logit(job, index, job->k + n * dims, n, work) : -INFINITY;

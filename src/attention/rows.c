@@ -80,12 +80,10 @@ static void add_learned(double logit, double reference, row_sums *sums, rs_row *
   if (weight > 0) sums->spread += weight * t;
 }
 
-/* The bias that was taken off the row, nats. */
-static double offset_of(const rs_loaded_job *loaded, size_t query) {
-  double bits;
-  if (!loaded->bias.any) return 0;
-  return loaded->bias.by_distance ? loaded->bias.offset
-                                  : rs_bias_of_query(&loaded->job, query, query, query + 1, &bits);
+/* The bias that was taken off the row of query number `index`, nats. */
+static double offset_of(const rs_loaded_job *loaded, size_t index) {
+  if (!rs_job_adds(loaded)) return 0;
+  return rs_job_adds_by_distance(loaded) ? loaded->bias.offset : rs_added_here(loaded, index);
 }
 
 static void copy_moments(const rs_loaded_job *loaded, const rs_tile *tile, size_t lane, double offset, rs_row *row) {
@@ -114,7 +112,7 @@ static void fill_row(const rs_loaded_job *loaded, rs_tile *tile, size_t lane, rs
   bool added = tile->has_needle[lane] && job->needle_key != NULL;
   row->head = job->head;
   row->query = job->queries[tile->first + lane];
-  double offset = offset_of(loaded, row->query), needle = added ? tile->needle_logit[lane] : -INFINITY;
+  double offset = offset_of(loaded, tile->first + lane), needle = added ? tile->needle_logit[lane] : -INFINITY;
   double learned = job->learned_sink != NULL ? (*job->learned_sink - offset) * M_LOG2E : -INFINITY;
   double largest = fmax(needle, learned);
   if (largest > state->reference[lane]) rs_score_state_move(state, job->bins, loaded->kernel->lanes, lane, largest);
@@ -235,7 +233,7 @@ static share begin_lane(rs_worker *worker, const rs_tile *tile, size_t lane, rs_
   share s = {.job = job,
              .query = row->query,
              .needle = among ? job->needle_at[tile->first + lane] : RS_NO_NEEDLE,
-             .level = (row->log_sum_exp - offset_of(worker->loaded, row->query)) * M_LOG2E};
+             .level = (row->log_sum_exp - offset_of(worker->loaded, tile->first + lane)) * M_LOG2E};
   if (row->has_learned) s.learned = exp2((*job->learned_sink - row->log_sum_exp) * M_LOG2E);
   if (job->top_count > 0) s.logits = worker->rows + lane * (job->encoding->length + 1);
   if (rs_job_maps(job, row->query)) s.map = row->key_weight = row->top_weight + job->top_count;

@@ -87,9 +87,10 @@ static void score_needles(const rs_worker *worker, rs_tile *tile) {
   dot_pairs(worker, dots);
   for (size_t lane = 0; lane < loaded->kernel->lanes; lane++) {
     size_t i = rs_lane_query(tile, lane), position = job->needle_at[i];
+    const double *key = job->needle_key != NULL ? job->needle_key + i * loaded->dims : job->k + position * loaded->dims;
     double bias = 0;
     if (position == RS_NO_NEEDLE) continue;
-    if (loaded->bias.any) rs_bias_of_query(job, job->queries[i], position, position + 1, &bias);
+    if (rs_job_adds(loaded)) rs_added_to_query(loaded, i, position, position + 1, key, &bias);
     tile->has_needle[lane] = sees(job, job->queries[i], position);
     tile->needle_logit[lane] = single ? (double)((float)dots[lane] + (float)bias) : dots[lane] + bias;
   }
@@ -112,7 +113,7 @@ static void set_floors(rs_worker *worker, rs_tile *tile) {
 
 void rs_tile_place(rs_worker *worker, rs_tile *tile, size_t first, size_t count) {
   const rs_attention_job *job = &worker->loaded->job;
-  const rs_bias_table *bias = &worker->loaded->bias;
+  const rs_loaded_job *loaded = worker->loaded;
   tile->first = first;
   tile->count = count;
   tile->consecutive = job->queries[first + count - 1] - job->queries[first] == count - 1;
@@ -122,7 +123,8 @@ void rs_tile_place(rs_worker *worker, rs_tile *tile, size_t first, size_t count)
   }
   for (size_t lane = 0; lane < count; lane++) tile->keys[lane] = rs_job_pairs(job, first + lane, 1);
   pack_queries(worker, tile);
-  if (bias->any && !(bias->by_distance && tile->consecutive)) rs_tile_set_own_bias(worker->loaded, tile);
+  if (rs_job_adds(loaded) && !(rs_job_adds_by_distance(loaded) && tile->consecutive))
+    rs_tile_set_own_bias(loaded, tile);
   if (job->needle_at != NULL) score_needles(worker, tile);
 }
 
@@ -147,8 +149,7 @@ void rs_tile_join(const rs_loaded_job *loaded, rs_tile *into, const rs_tile *fro
 
 /* Whether any keys of the job may be left out. */
 static bool may_skip(const rs_loaded_job *loaded) {
-  const rs_bias_table *bias = &loaded->bias;
-  return loaded->job.epsilon > 0 && !loaded->job.moments && (!bias->any || bias->by_distance);
+  return loaded->job.epsilon > 0 && !loaded->job.moments && (!rs_job_adds(loaded) || rs_job_adds_by_distance(loaded));
 }
 
 /* The largest bias of the lanes against the keys, bits. */

@@ -486,6 +486,7 @@ typedef enum rs_purpose {
   RS_PURPOSE_TABLE_2D = 0x6c6532,    /* "le2": of embeddings on a grid */
   RS_PURPOSE_POSITIONS = 0x706f73,   /* "pos" */
   RS_PURPOSE_FREQUENCIES = 0x667265, /* "fre": angles of mixed frequencies */
+  RS_PURPOSE_VECTORS = 0x766563,     /* "vec": vectors of distance */
   RS_PURPOSE_CURVE = 0x637572,       /* "cur": noise that a curve of logits is fitted to */
   RS_PURPOSE_SHIFT = 0x736869,       /* "shi": queries and keys of shift_invariance */
   RS_PURPOSE_TRAINING = 0x747261,    /* "tra": sequences of tasks that models are trained on */

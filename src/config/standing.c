@@ -39,11 +39,11 @@ static rs_status check_method(const char *file, const rs_model *model, rs_err *e
                    "%s: %s adds a table of positions to its tokens and turns nothing: there is no rotation to follow "
                    "to other lengths (with its weights, checkpoint: {folder: ...} in a config reads it)",
                    file, model->name);
-  if (method->bias != NULL)
+  if (method->bias != NULL || method->vectors != NULL)
     return rs_fail(err, RS_UNSUPPORTED,
-                   "%s: the biases of %s are learned, and config.json does not hold them (with its weights, "
+                   "%s: the %s of %s are learned, and config.json does not hold them (with its weights, "
                    "checkpoint: {folder: ...} in a config reads it)",
-                   file, model->name);
+                   file, method->bias != NULL ? "biases" : "vectors of distance", model->name);
   return rs_fail(
       err, RS_UNSUPPORTED,
       "%s: the attention of %s has no positions: no table of it depends on the length (show layers says what "

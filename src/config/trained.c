@@ -184,6 +184,7 @@ static void write_kinds(rs_json *json, const rs_trained *trained) {
     if (method->freq != NULL) write_kind(json, "freq", &method->freq->kind);
     if (method->embed != NULL) write_kind(json, "embed", &method->embed->kind);
     if (method->bias != NULL) write_kind(json, "bias", &method->bias->kind);
+    if (method->vectors != NULL) write_kind(json, "vectors", &method->vectors->kind);
     if (lscale != NULL) write_kind(json, "logit_scale", &lscale->kind);
   }
   rs_json_end(json);

@@ -44,13 +44,15 @@ static void warn_untaught(const rs_recipe *recipe, const rs_recipe *trained, rs_
   const rs_method *method = recipe->method, *known = trained->method;
   bool embeds = method->embed != NULL && method->embed->learned_rows != NULL && method->embed != known->embed;
   bool biases = method->bias != NULL && method->bias->learned != NULL && method->bias != known->bias;
+  bool vectors = method->vectors != NULL && method->vectors != known->vectors;
   bool turns = draws_frequencies(recipe) && method->freq != known->freq;
-  if (embeds || biases || turns)
+  if (embeds || biases || vectors || turns)
     rs_text_printf(out, "%s%s learns its %s, and the checkpoint, trained with %s, has none: read as they begin",
                    out->length > 0 ? "; " : "", method->name,
-                   embeds   ? "embeddings"
-                   : biases ? "biases"
-                            : "frequencies",
+                   embeds    ? "embeddings"
+                   : biases  ? "biases"
+                   : vectors ? "vectors of distance"
+                             : "frequencies",
                    known->name);
 }
 

@@ -9,7 +9,7 @@
 static rs_status copy_ids(rs_encoding *encoding, const rs_token_layout *tokens, rs_err *err) {
   const rs_method *method = encoding->method;
   if (tokens->ids == NULL) return RS_OK;
-  if (method->bias != NULL || method->embed != NULL || method->pos != &rs_pos_identity)
+  if (method->bias != NULL || method->embed != NULL || method->vectors != NULL || method->pos != &rs_pos_identity)
     return rs_fail(err, RS_UNSUPPORTED, "%s reads the numbers of tokens: position ids are for plain rotations",
                    method->name);
   size_t count = tokens->id_count * RS_AXES;
@@ -152,6 +152,22 @@ static rs_status prepare_bias(rs_encoding *encoding, rs_stage_in in, rs_err *err
   return RS_OK;
 }
 
+/* Queries and keys meet at the distance of their tokens, as they are. */
+static rs_status prepare_vectors(rs_encoding *encoding, rs_stage_in in, rs_err *err) {
+  const rs_vector_kind *kind = encoding->method->vectors;
+  if (kind == NULL) return RS_OK;
+  if (encoding->method->freq != NULL || encoding->method->pos != &rs_pos_identity)
+    return rs_fail(err, RS_UNSUPPORTED, "%s: vectors of distance go with neither rotation nor moved positions",
+                   encoding->method->name);
+  in.kind = &kind->kind;
+  in.params = encoding->params->vectors.fields;
+  encoding->vector_size = kind->table_size(&in);
+  encoding->vector_state = rs_alloc(1, kind->state_size, err);
+  encoding->vector_table = rs_alloc(encoding->vector_size, sizeof *encoding->vector_table, err);
+  if (encoding->vector_state == NULL || encoding->vector_table == NULL) return RS_MEMORY;
+  return kind->prepare(&in, encoding->vector_table, encoding->vector_state, err);
+}
+
 /* What is made of a recipe, and which keys of the last query are read; NULL: all. */
 typedef struct making {
   const rs_recipe *recipe;
@@ -176,7 +192,8 @@ static rs_status fill_tables(rs_encoding *encoding, const making *wanted, const 
   RS_TRY(rs_steps_fill(encoding, err));
   RS_TRY(fill_logit_scale(encoding, in, err));
   RS_TRY(prepare_embedding(encoding, in, err));
-  return prepare_bias(encoding, in, err);
+  RS_TRY(prepare_bias(encoding, in, err));
+  return prepare_vectors(encoding, in, err);
 }
 
 static rs_status create(const making *wanted, const rs_model *model, size_t length, const rs_precision *precision,
@@ -224,6 +241,8 @@ void rs_encoding_free(rs_encoding *encoding) {
   free(encoding->logit_scale);
   free(encoding->head_scale);
   free(encoding->bias_table);
+  free(encoding->vector_table);
+  free(encoding->vector_state);
   free(encoding->axis_weight);
   free(encoding->mixed);
   free(encoding->places);
@@ -273,6 +292,8 @@ static double numbers(const rs_recipe *recipe, const rs_model *model, const rs_s
   in.params = params->bias.fields;
   if (method->bias != NULL) count += (double)rs_bias_table_size(method->bias, &in);
   if (method->bias != NULL && method->bias->numbers != NULL) count += method->bias->numbers(&in);
+  in.params = params->vectors.fields;
+  if (method->vectors != NULL) count += (double)method->vectors->table_size(&in);
   in.params = params->embed.fields;
   if (method->embed != NULL && method->embed->numbers != NULL) count += method->embed->numbers(&in);
   return count;
@@ -285,4 +306,12 @@ double rs_encoding_bytes(const rs_recipe *recipe, const rs_model *model, size_t 
   double count = numbers(recipe, model, params, length, tokens != NULL ? tokens : &text);
   rs_stage_params_free(params);
   return count * sizeof(double);
+}
+
+double rs_recipe_vector_numbers(const rs_recipe *recipe, const rs_model *model, size_t length) {
+  const rs_value *clip = recipe->method->vectors != NULL ? rs_setting(&recipe->settings, "clip") : NULL;
+  if (clip == NULL) return 0;
+  double reach = (double)length - 1;
+  if (clip->set) reach = fmin(reach, clip->number);
+  return (2 * reach + 1) * (double)model->head_dim;
 }

@@ -4,6 +4,8 @@
  *   logit(h,m,n) = logit_scale[m] * head_scale[h] * < rot(q[m], pos_q[v][m]), rot(k[n], pos_k[v][n]) > / sqrt(D)
  *                  + bias(h,m,n)
  *
+ * Vectors of distance, which some methods have in the place of rotation, add to the product (see rs_vectors).
+ *
  * rot(x,p) turns pair j by p[axis[j]] * omega[j] radians and multiplies it by amp (and by the token's gain, where the
  * encoding has gains); v is the view of the segment that holds n; `embed` is added to the tokens from which q and k are
  * projected.
@@ -221,6 +223,62 @@ typedef struct rs_bias_kind {
   rs_kind_grid *grid; /* of the table that is learned */
 } rs_bias_kind;
 
+/* What the vectors of distance of a method are. With d = n - m, clipped to -reach .. reach, a head has
+ *
+ *   < q[m] + u, k[n] > + < q[m] + v, r(d) > [+ < k[n], r(d) >]  in the place of < q[m], k[n] >,
+ *   v[n] + a(d)                                                 in that of the value v[n]
+ *
+ * for the query at m and the key at n of its own sequence; across sequences none of it acts. */
+typedef struct rs_vectors {
+  size_t reach;  /* tokens, < L */
+  size_t tables; /* of r: 1 that the heads share, or H */
+  bool added;    /* there are u and v, (D,) of each head */
+  bool keys;     /* the keys read r, too */
+  bool values;   /* there is a, which the heads share */
+} rs_vectors;
+
+/* How many distances are told apart: -reach .. reach. */
+static inline size_t rs_vector_columns(const rs_vectors *vectors) {
+  return 2 * vectors->reach + 1;
+}
+
+/* Where among them the key at n stands for the query at m. */
+static inline size_t rs_vector_column(const rs_vectors *vectors, size_t query, size_t key) {
+  if (key >= query) return vectors->reach + (key - query < vectors->reach ? key - query : vectors->reach);
+  return vectors->reach - (query - key < vectors->reach ? query - key : vectors->reach);
+}
+
+/* Tables [table, table + tables) of r, at columns [begin, end). */
+typedef struct rs_vector_part {
+  size_t table, tables, begin, end;
+} rs_vector_part;
+
+/* Gradients by what the vectors are at one length, C = rs_vector_columns. */
+typedef struct rs_vector_gradients {
+  const double *r;      /* (tables, D, C) */
+  const double *u, *v;  /* (H, D); NULL where none are added */
+  const double *values; /* (D, C); NULL where there are none */
+} rs_vector_gradients;
+
+typedef struct rs_vector_kind {
+  rs_kind kind;
+  rs_kind_check *check;
+  /* Each layer has its own: *seed gets the parameter that they are drawn by, NULL where they begin alike. */
+  bool (*by_layer)(const rs_settings *settings, const char **seed);
+  size_t state_size;
+  size_t (*table_size)(const rs_stage_in *in); /* numbers that training may change */
+  /* Fills `table` (table_size,), zeroed before, which outlives the state and is read where it stands. */
+  rs_status (*prepare)(const rs_stage_in *in, double *table, void *state, rs_err *err);
+  void (*form)(const void *state, rs_vectors *vectors);
+  /* As rs_encoding_vectors_fill, _added and _values. NULL: nothing is added, or there are no values. */
+  void (*fill)(const void *state, const rs_vector_part *part, double *out, size_t step);
+  void (*added)(const void *state, size_t head, const double **u, const double **v);
+  void (*values)(const void *state, double *out);
+  size_t (*learned)(const void *state, rs_learned out[RS_LEARNED]); /* the arrays of the table, in order; how many */
+  /* Adds to each array what these gradients come to by it. */
+  void (*gradient)(const void *state, const rs_vector_gradients *by, double *const *learned);
+} rs_vector_kind;
+
 /* The parameters that a stage has whatever its kind: every method's, every rotary method's, every scaled method's. */
 extern const rs_kind rs_common_stage, rs_rotary_stage, rs_scale_stage;
 
@@ -230,6 +288,7 @@ const rs_pos_kind *const *rs_pos_kinds(size_t *count) RS_NONNULL(1);
 const rs_embed_kind *const *rs_embed_kinds(size_t *count) RS_NONNULL(1);
 const rs_lscale_kind *const *rs_lscale_kinds(size_t *count) RS_NONNULL(1);
 const rs_bias_kind *const *rs_bias_kinds(size_t *count) RS_NONNULL(1);
+const rs_vector_kind *const *rs_vector_kinds(size_t *count) RS_NONNULL(1);
 
 /* The kind that `logit_scale` chooses, or NULL. */
 const rs_lscale_kind *rs_lscale_chosen(const rs_settings *settings) RS_NONNULL(1);
@@ -243,6 +302,7 @@ typedef struct rs_method {
   const rs_freq_kind *freq;
   const rs_embed_kind *embed;
   const rs_bias_kind *bias;
+  const rs_vector_kind *vectors; /* with positions that are not moved, and no rotation */
   struct {
     const char *name, *value;
   } defaults[4]; /* ends at the first NULL name */
@@ -517,8 +577,10 @@ struct rs_encoding {
   double *axis_weight; /* (R/2, RS_AXES): how much a pair reads of each axis; NULL: axis says which one */
   double *mixed;  /* (2, tables, R/2) rad/patch: what a pair turns by for a column, and for a row; NULL: see above */
   double *places; /* (L, RS_AXES) t, h, w that such pairs mix; else NULL */
-  double *bias_table; /* (bias_size,), laid out by its kind; NULL without a bias */
-  size_t bias_size;   /* 0 without a bias */
+  double *bias_table;   /* (bias_size,), laid out by its kind; NULL without a bias */
+  size_t bias_size;     /* 0 without a bias */
+  double *vector_table; /* (vector_size,), laid out by its kind; NULL without vectors of distance */
+  size_t vector_size;
   float ladder_ratio,
       *ladder_share;      /* precision.running: theta^(-2/R), and (R/2,) omega over the plain ladder; else NULL */
   double *steps;          /* cos, then sin, of 0 .. RS_STEPS - 1 tokens: (2, RS_STEPS, R/2); NULL: no plain turns */
@@ -526,10 +588,10 @@ struct rs_encoding {
   rs_precision precision;
   rs_wavelengths wavelengths;
   rs_id_rule id_rule;
-  const rs_method *method;                    /* its stages */
-  void *pos_state, *embed_state, *bias_state; /* of the stages' kinds; NULL where a stage is empty */
-  rs_stage_params *params;                    /* the recipe's parameters; private to the layer */
-  rs_settings settings;                       /* the same as text, which owns their lists */
+  const rs_method *method;                                   /* its stages */
+  void *pos_state, *embed_state, *bias_state, *vector_state; /* of the stages' kinds; NULL where a stage is empty */
+  rs_stage_params *params;                                   /* the recipe's parameters; private to the layer */
+  rs_settings settings;                                      /* the same as text, which owns their lists */
 };
 
 /* The tables of `recipe`, which rs_recipe_check has accepted, for `model` at `length` tokens. `tokens` may be NULL
@@ -575,6 +637,24 @@ bool rs_encoding_bias_of_key(const rs_encoding *encoding) RS_NONNULL(1);
 
 /* The slope of the head's bias, nats/token; NaN where biases have none. */
 double rs_encoding_slope(const rs_encoding *encoding, size_t head) RS_NONNULL(1);
+
+/* Whether there are vectors of distance; *vectors gets their form. */
+bool rs_encoding_vectors(const rs_encoding *encoding, rs_vectors *vectors) RS_NONNULL(1, 2);
+
+/* out[((table - part->table) * D + dim) * step + column - part->begin] = dim of r(d), d = column - reach. No
+ * allocation, any thread; a number is the same whatever part it is made in. */
+void rs_encoding_vectors_fill(const rs_encoding *encoding, const rs_vector_part *part, double *out, size_t step)
+    RS_NONNULL(1, 2, 3);
+
+/* *u and *v (D,) of the head; NULL where none are added. They follow what is learned. */
+void rs_encoding_vectors_added(const rs_encoding *encoding, size_t head, const double **u, const double **v)
+    RS_NONNULL(1, 3, 4);
+
+/* out (D, C) = a(d), of vectors that have values. */
+void rs_encoding_vectors_values(const rs_encoding *encoding, double *out) RS_NONNULL(1, 2);
+
+/* Numbers of r of one head at `length`, which whoever reads scores of it holds; 0 without vectors. */
+double rs_recipe_vector_numbers(const rs_recipe *recipe, const rs_model *model, size_t length) RS_NONNULL(1, 2);
 
 /* What is added to the tokens at [begin, begin + count): out[row * width + dim], zeros without an embedding. RS_DOMAIN
  * beyond the end of its table. */
@@ -676,6 +756,9 @@ void rs_encoding_turn_gradient(const rs_encoding *encoding, size_t head, size_t 
 
 /* Whether it learns what those angles come from. */
 bool rs_encoding_turns_learned(const rs_encoding *encoding);
+
+/* The same for gradients by the vectors of distance. */
+void rs_encoding_vectors_gradient(const rs_encoding *encoding, const rs_vector_gradients *by, double *const *learned);
 
 /* Fixes in the recipe that `encoding` was made of what it leaves to the pictures (table_grid: own): elsewhere the very
  * table that training changes is then read, resized. RS_MEMORY. */

@@ -57,6 +57,10 @@
   kind(fire) \
   kind(sandwich)
 
+#define RS_VECTOR_KINDS(kind) \
+  kind(shaw) \
+  kind(transformer_xl)
+
 /* clang-format on */
 
 #define RS_DECLARE_FREQ(name) extern const rs_freq_kind rs_freq_##name;
@@ -64,5 +68,6 @@
 #define RS_DECLARE_EMBED(name) extern const rs_embed_kind rs_embed_##name;
 #define RS_DECLARE_LSCALE(name) extern const rs_lscale_kind rs_lscale_##name;
 #define RS_DECLARE_BIAS(name) extern const rs_bias_kind rs_bias_##name;
+#define RS_DECLARE_VECTORS(name) extern const rs_vector_kind rs_vectors_##name;
 
 #endif

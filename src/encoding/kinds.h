@@ -13,13 +13,14 @@ RS_POS_KINDS(RS_DECLARE_POS)
 RS_EMBED_KINDS(RS_DECLARE_EMBED)
 RS_LSCALE_KINDS(RS_DECLARE_LSCALE)
 RS_BIAS_KINDS(RS_DECLARE_BIAS)
+RS_VECTOR_KINDS(RS_DECLARE_VECTORS)
 
 /* The parameters of a recipe as structs (stages.c). */
 struct rs_stage_params {
   rs_common_params common;
-  rs_rotary_params rotary;           /* unset without rotation */
-  rs_scale_params scale;             /* unset without a scale */
-  rs_binding pos, freq, embed, bias; /* of the stages' kinds; fields NULL where a stage is empty */
+  rs_rotary_params rotary;                    /* unset without rotation */
+  rs_scale_params scale;                      /* unset without a scale */
+  rs_binding pos, freq, embed, bias, vectors; /* of the stages' kinds; fields NULL where a stage is empty */
 };
 
 /* Binds all of them. They borrow from `settings`. Release with rs_stage_params_free. */

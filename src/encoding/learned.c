@@ -1,5 +1,5 @@
 /* What training may change of an encoding: the arrays of its stages, in the order embedding,
- * frequencies, bias, logit scale. */
+ * frequencies, bias, vectors of distance, logit scale. */
 #include "kinds.h"
 
 #include <string.h>
@@ -9,13 +9,11 @@ static bool embedding_learns(const rs_encoding *encoding) {
   return kind != NULL && kind->learned_rows != NULL;
 }
 
-/* Arrays that come before those of biases. */
-static size_t first_bias(const rs_encoding *encoding) {
-  rs_learned arrays[RS_LEARNED];
-  return embedding_learns(encoding) + rs_mixed_learned(encoding, arrays);
-}
+/* The stages whose arrays these are. */
+enum { EMBEDDING, FREQUENCIES, BIAS, VECTORS, LOGIT_SCALE, STAGES };
 
-size_t rs_encoding_learned(const rs_encoding *encoding, rs_learned out[RS_LEARNED]) {
+/* The arrays of stage s end before number ends[s]. */
+static void list_arrays(const rs_encoding *encoding, rs_learned out[RS_LEARNED], size_t ends[STAGES]) {
   const rs_method *method = encoding->method;
   const rs_embed_kind *embed = method->embed;
   const void *state = encoding->embed_state;
@@ -23,30 +21,50 @@ size_t rs_encoding_learned(const rs_encoding *encoding, rs_learned out[RS_LEARNE
   if (embedding_learns(encoding))
     out[count++] = (rs_learned){"embed.table", embed->learned_rows(state),
                                 embed->learned_columns != NULL ? embed->learned_columns(state) : encoding->width};
-  count += rs_mixed_learned(encoding, out + count);
+  ends[EMBEDDING] = count;
+  ends[FREQUENCIES] = count += rs_mixed_learned(encoding, out + count);
   if (method->bias != NULL && method->bias->learned != NULL)
     count += method->bias->learned(encoding->bias_state, out + count);
+  ends[BIAS] = count;
+  if (method->vectors != NULL) count += method->vectors->learned(encoding->vector_state, out + count);
+  ends[VECTORS] = count;
   if (encoding->head_scale != NULL) out[count++] = (rs_learned){"logit_scale", 1, encoding->heads};
-  return count;
+  ends[LOGIT_SCALE] = count;
 }
 
-/* Where array `which` stands, of *size numbers: among the mixed frequencies, in the table of biases, or it is the
- * heads' scales. NULL: it is the embedding's. */
-static double *array_at(const rs_encoding *encoding, size_t which, size_t *size) {
+/* The first array of a stage. */
+static size_t first_of(const rs_encoding *encoding, size_t stage) {
   rs_learned arrays[RS_LEARNED];
-  size_t count = rs_encoding_learned(encoding, arrays), first = embedding_learns(encoding),
-         biases = first_bias(encoding);
-  double *start = which < biases ? encoding->mixed : encoding->bias_table;
+  size_t ends[STAGES];
+  list_arrays(encoding, arrays, ends);
+  return ends[stage - 1];
+}
+
+size_t rs_encoding_learned(const rs_encoding *encoding, rs_learned out[RS_LEARNED]) {
+  size_t ends[STAGES];
+  list_arrays(encoding, out, ends);
+  return ends[LOGIT_SCALE];
+}
+
+/* Where array `which` stands, of *size numbers of *stage, whose arrays stand one behind the other. NULL: it is the
+ * embedding's. */
+static double *array_at(const rs_encoding *encoding, size_t which, size_t *stage, size_t *size) {
+  double *const starts[STAGES] = {NULL, encoding->mixed, encoding->bias_table, encoding->vector_table,
+                                  encoding->head_scale};
+  rs_learned arrays[RS_LEARNED];
+  size_t ends[STAGES];
+  list_arrays(encoding, arrays, ends);
   *size = arrays[which].rows * arrays[which].columns;
-  if (which < first) return NULL;
-  if (encoding->head_scale != NULL && which == count - 1) return encoding->head_scale;
-  for (size_t i = which < biases ? first : biases; i < which; i++) start += arrays[i].rows * arrays[i].columns;
+  for (*stage = EMBEDDING; which >= ends[*stage];) ++*stage;
+  double *start = starts[*stage];
+  for (size_t i = *stage > 0 ? ends[*stage - 1] : 0; i < which && start != NULL; i++)
+    start += arrays[i].rows * arrays[i].columns;
   return start;
 }
 
 void rs_encoding_learned_get(const rs_encoding *encoding, size_t which, double *values) {
-  size_t size;
-  const double *from = array_at(encoding, which, &size);
+  size_t size, stage;
+  const double *from = array_at(encoding, which, &stage, &size);
   if (from != NULL)
     memcpy(values, from, size * sizeof *values);
   else
@@ -65,16 +83,16 @@ static void follow_frequencies(rs_encoding *encoding) {
 }
 
 void rs_encoding_learned_set(rs_encoding *encoding, size_t which, const double *values) {
-  size_t size;
-  double *to = array_at(encoding, which, &size);
+  size_t size, stage;
+  double *to = array_at(encoding, which, &stage, &size);
   if (to == NULL) {
     encoding->method->embed->learned_set(encoding->embed_state, values);
     return;
   }
   memcpy(to, values, size * sizeof *values);
-  if (which < first_bias(encoding))
+  if (stage == FREQUENCIES)
     follow_frequencies(encoding);
-  else if (to != encoding->head_scale && encoding->method->bias->learned_changed != NULL)
+  else if (stage == BIAS && encoding->method->bias->learned_changed != NULL)
     encoding->method->bias->learned_changed(encoding->bias_state);
 }
 
@@ -82,7 +100,7 @@ void rs_encoding_bias_gradient(const rs_encoding *encoding, size_t head, size_t 
                                const double *gradient, double *const *learned) {
   const rs_bias_kind *kind = encoding->method->bias;
   if (kind == NULL || kind->gradient == NULL) return;
-  learned += first_bias(encoding);
+  learned += first_of(encoding, BIAS);
   kind->gradient(encoding->bias_state, head, query, begin, end, gradient, learned);
 }
 
@@ -101,6 +119,11 @@ void rs_encoding_turn_gradient(const rs_encoding *encoding, size_t head, size_t 
                                const double *gradient, double *const *learned) {
   if (rs_encoding_turns_learned(encoding))
     rs_mixed_gradient(encoding, head, begin, end, gradient, learned + embedding_learns(encoding));
+}
+
+void rs_encoding_vectors_gradient(const rs_encoding *encoding, const rs_vector_gradients *by, double *const *learned) {
+  const rs_vector_kind *kind = encoding->method->vectors;
+  if (kind != NULL) kind->gradient(encoding->vector_state, by, learned + first_of(encoding, VECTORS));
 }
 
 double rs_encoding_head_scale(const rs_encoding *encoding, size_t head) {

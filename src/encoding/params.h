@@ -214,6 +214,13 @@ rs_stream rs_bias_stream(size_t table_seed, size_t head);
 /* Number `index` of a head as the list has it; NULL: drawn from [0, span). */
 double rs_head_number(const rs_real_list *list, size_t table_seed, size_t head, uint64_t index, double span);
 
+/* RS_INPUT when the list at `offset` is given and has not `rows` rows of so many numbers. */
+rs_status rs_vector_list_check(const rs_binding *binding, size_t offset, size_t rows, size_t columns, rs_err *err);
+
+/* out (count,) from the list, else iid N(0, sd^2) from stream number `stream` of the seed. */
+void rs_vector_table_fill(const rs_real_list *list, size_t table_seed, uint32_t stream, double sd, size_t count,
+                          double *out);
+
 typedef enum rs_table_init {
   RS_INIT_NORMAL,
   RS_INIT_TRUNCATED_NORMAL,

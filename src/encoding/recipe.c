@@ -27,6 +27,7 @@ static size_t method_params(const rs_method *method, const rs_param **params) {
   if (method->freq != NULL) collect_kind(params, &count, &method->freq->kind);
   if (method->embed != NULL) collect_kind(params, &count, &method->embed->kind);
   if (method->bias != NULL) collect_kind(params, &count, &method->bias->kind);
+  if (method->vectors != NULL) collect_kind(params, &count, &method->vectors->kind);
   if (method->freq != NULL) collect_kind(params, &count, &rs_rotary_stage);
   collect_kind(params, &count, &rs_common_stage);
   return count;
@@ -195,7 +196,7 @@ static rs_status check_stages(const rs_recipe *recipe, const rs_model *model, co
   if (method->freq != NULL) RS_TRY(check_rotation(recipe, model, &params->freq, err));
   if (method->embed != NULL && method->embed->check != NULL) RS_TRY(method->embed->check(&params->embed, model, err));
   if (method->bias != NULL && method->bias->check != NULL) RS_TRY(method->bias->check(&params->bias, model, err));
-  return RS_OK;
+  return method->vectors != NULL ? method->vectors->check(&params->vectors, model, err) : RS_OK;
 }
 
 rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err *err) {
@@ -224,6 +225,7 @@ rs_status rs_recipe_fit(const rs_recipe *recipe, const rs_model *model, const rs
 static bool by_layer(const rs_recipe *recipe, const char **seed) {
   const rs_freq_kind *kind = recipe->method->freq;
   *seed = NULL;
+  if (recipe->method->vectors != NULL) return recipe->method->vectors->by_layer(&recipe->settings, seed);
   return kind != NULL && kind->by_layer != NULL && kind->by_layer(&recipe->settings, seed);
 }
 

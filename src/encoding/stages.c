@@ -13,7 +13,8 @@ static rs_status bind_kinds(const rs_method *method, const rs_settings *settings
   RS_TRY(bind_kind(settings, &method->pos->kind, &params->pos, err));
   if (method->freq != NULL) RS_TRY(bind_kind(settings, &method->freq->kind, &params->freq, err));
   if (method->embed != NULL) RS_TRY(bind_kind(settings, &method->embed->kind, &params->embed, err));
-  return method->bias != NULL ? bind_kind(settings, &method->bias->kind, &params->bias, err) : RS_OK;
+  if (method->bias != NULL) RS_TRY(bind_kind(settings, &method->bias->kind, &params->bias, err));
+  return method->vectors != NULL ? bind_kind(settings, &method->vectors->kind, &params->vectors, err) : RS_OK;
 }
 
 rs_status rs_stage_params_make(const rs_method *method, const rs_settings *settings, rs_stage_params **params,
@@ -36,6 +37,7 @@ void rs_stage_params_free(rs_stage_params *params) {
   rs_binding_clear(&params->freq);
   rs_binding_clear(&params->embed);
   rs_binding_clear(&params->bias);
+  rs_binding_clear(&params->vectors);
   free(params);
 }
 
@@ -87,12 +89,14 @@ rs_status rs_lscale_log_length(const rs_stage_in *in, const char *kind, double *
 #define EMBED(name) &rs_embed_##name,
 #define LSCALE(name) &rs_lscale_##name,
 #define BIAS(name) &rs_bias_##name,
+#define VECTORS(name) &rs_vectors_##name,
 
 static const rs_freq_kind *const freq_kinds[] = {RS_FREQ_KINDS(FREQ)};
 static const rs_pos_kind *const pos_kinds[] = {RS_POS_KINDS(POS)};
 static const rs_embed_kind *const embed_kinds[] = {RS_EMBED_KINDS(EMBED)};
 static const rs_lscale_kind *const lscale_kinds[] = {RS_LSCALE_KINDS(LSCALE)};
 static const rs_bias_kind *const bias_kinds[] = {RS_BIAS_KINDS(BIAS)};
+static const rs_vector_kind *const vector_kinds[] = {RS_VECTOR_KINDS(VECTORS)};
 
 const rs_freq_kind *const *rs_freq_kinds(size_t *count) {
   *count = RS_COUNT(freq_kinds);
@@ -117,6 +121,11 @@ const rs_lscale_kind *const *rs_lscale_kinds(size_t *count) {
 const rs_bias_kind *const *rs_bias_kinds(size_t *count) {
   *count = RS_COUNT(bias_kinds);
   return bias_kinds;
+}
+
+const rs_vector_kind *const *rs_vector_kinds(size_t *count) {
+  *count = RS_COUNT(vector_kinds);
+  return vector_kinds;
 }
 
 const rs_lscale_kind *rs_lscale_kind_of(const rs_common_params *params) {

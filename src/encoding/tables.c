@@ -145,3 +145,19 @@ rs_status rs_learned_bias_fill(const rs_stage_in *in, const rs_learned_bias *lea
 double rs_head_number(const rs_real_list *list, size_t table_seed, size_t head, uint64_t index, double span) {
   return list->list != NULL ? list->list[head] : span * rs_uniform(rs_bias_stream(table_seed, head), index);
 }
+
+/* ---- vectors of distance ----------------------------------------------------------------------------------------- */
+
+rs_status rs_vector_list_check(const rs_binding *binding, size_t offset, size_t rows, size_t columns, rs_err *err) {
+  const rs_real_list *given = (const rs_real_list *)((const char *)binding->fields + offset);
+  if (given->list == NULL || given->count == rows * columns) return RS_OK;
+  return rs_binding_fail(binding, offset, err, "has %zu number%s, but %zu rows of %zu are %zu", given->count,
+                         given->count == 1 ? "" : "s", rows, columns, rows * columns);
+}
+
+void rs_vector_table_fill(const rs_real_list *list, size_t table_seed, uint32_t stream, double sd, size_t count,
+                          double *out) {
+  const rs_stream numbers = {.seed = table_seed, .purpose = RS_PURPOSE_VECTORS, .head = stream};
+  if (list->list == NULL) rs_gaussian_fill(numbers, 0, count, out);
+  for (size_t i = 0; i < count; i++) out[i] = list->list != NULL ? list->list[i] : sd * out[i];
+}

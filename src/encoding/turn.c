@@ -1,9 +1,30 @@
-/* Reading an encoding: which view a key is seen through, how far its pairs are turned, the rotation itself. */
+/* Reading an encoding: its vectors of distance, which view a key is seen through, how far its pairs are turned, the
+ * rotation itself. */
 #include "kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool rs_encoding_vectors(const rs_encoding *encoding, rs_vectors *vectors) {
+  const rs_vector_kind *kind = encoding->method->vectors;
+  if (kind != NULL) kind->form(encoding->vector_state, vectors);
+  return kind != NULL;
+}
+
+void rs_encoding_vectors_fill(const rs_encoding *encoding, const rs_vector_part *part, double *out, size_t step) {
+  encoding->method->vectors->fill(encoding->vector_state, part, out, step);
+}
+
+void rs_encoding_vectors_added(const rs_encoding *encoding, size_t head, const double **u, const double **v) {
+  const rs_vector_kind *kind = encoding->method->vectors;
+  *u = *v = NULL;
+  if (kind != NULL && kind->added != NULL) kind->added(encoding->vector_state, head, u, v);
+}
+
+void rs_encoding_vectors_values(const rs_encoding *encoding, double *out) {
+  encoding->method->vectors->values(encoding->vector_state, out);
+}
 
 rs_status rs_text_only(const rs_encoding *encoding, rs_err *err) {
   size_t begin;

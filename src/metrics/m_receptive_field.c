@@ -61,7 +61,8 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   size_t length = in->encoding->length;
   double sum = 0, content = p->content.word == 0 ? sqrt((double)in->encoding->head_dim) : p->content.number;
   result->value[0] = NAN;
-  if (in->encoding->method->embed != NULL) return RS_OK; /* what is added to q and k is content to the logits */
+  /* What is added to q and k is content to the logits, which vectors of distance read as well. */
+  if (in->encoding->method->embed != NULL || in->encoding->method->vectors != NULL) return RS_OK;
   double *logits = rs_alloc(length, sizeof *logits, err);
   if (logits == NULL) return RS_MEMORY;
   rs_status status = RS_OK;

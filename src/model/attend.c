@@ -111,6 +111,57 @@ static void fill_table(rs_attend *attend, size_t head) {
   for (size_t m = 0; m < shape->queries; m++) fill_seen(attend, head, m);
 }
 
+/* ---- vectors of distance ----------------------------------------------------------------------------------------- */
+
+static void make_vectors(rs_attend *attend) {
+  const rs_attend_shape *shape = &attend->shape;
+  rs_attend_vectors *vectors = &attend->vectors;
+  if (shape->encoding == NULL || shape->mask.kind == RS_CROSS) return;
+  if (!rs_encoding_vectors(shape->encoding, &vectors->form)) return;
+  size_t dims = shape->head_dim, bytes = attend->real_bytes;
+  vectors->columns = rs_vector_columns(&vectors->form);
+  size_t each = dims * vectors->columns, all = vectors->form.tables * each;
+  vectors->room = rs_arena_take(&attend->arena, all, sizeof(double));
+  vectors->turned = rs_arena_take(&attend->arena, all, bytes);
+  vectors->rows = rs_arena_take(&attend->arena, all, bytes);
+  if (vectors->form.added) vectors->added = rs_arena_take(&attend->arena, 2 * shape->heads * dims, bytes);
+  if (!vectors->form.values) return;
+  vectors->value_turned = rs_arena_take(&attend->arena, each, bytes);
+  vectors->value_rows = rs_arena_take(&attend->arena, each, bytes);
+}
+
+/* The tables in the room, as they are and turned over. */
+static void put_tables(const rs_attend *attend, size_t tables, void *turned, void *rows) {
+  const rs_attend_vectors *vectors = &attend->vectors;
+  size_t dims = attend->shape.head_dim, columns = vectors->columns, each = dims * columns;
+  bool single = attend->format == RS_F32;
+  const rs_net_kernel *net = single ? rs_kernels_get()->net_f32 : rs_kernels_get()->net_f64;
+  put(attend, vectors->room, tables * each, turned, 0);
+  for (size_t t = 0; t < tables; t++) {
+    size_t start = t * each * attend->real_bytes;
+    net->turn_over((const char *)turned + start, columns, dims, columns, (char *)rows + start, dims);
+  }
+}
+
+static void fill_vectors(const rs_attend *attend) {
+  const rs_attend_vectors *vectors = &attend->vectors;
+  const rs_encoding *encoding = attend->shape.encoding;
+  size_t dims = attend->shape.head_dim, heads = attend->shape.heads;
+  if (vectors->columns == 0) return;
+  rs_vector_part all = {0, vectors->form.tables, 0, vectors->columns};
+  rs_encoding_vectors_fill(encoding, &all, vectors->room, vectors->columns);
+  put_tables(attend, all.tables, vectors->turned, vectors->rows);
+  for (size_t h = 0; h < heads && vectors->form.added; h++) {
+    const double *u, *v;
+    rs_encoding_vectors_added(encoding, h, &u, &v);
+    put(attend, u, dims, vectors->added, h * dims);
+    put(attend, v, dims, vectors->added, (heads + h) * dims);
+  }
+  if (!vectors->form.values) return;
+  rs_encoding_vectors_values(encoding, vectors->room);
+  put_tables(attend, 1, vectors->value_turned, vectors->value_rows);
+}
+
 /* What acts of what the encoding has learned. */
 static void find_learned(rs_attend *attend) {
   rs_learned learned[RS_LEARNED];
@@ -139,6 +190,7 @@ static void make_biases(rs_attend *attend) {
 void rs_attend_refresh(rs_attend *attend) {
   const rs_attend_shape *shape = &attend->shape;
   if (attend->turns_learned) fill_turns(attend);
+  fill_vectors(attend);
   for (size_t h = 0; h < shape->heads; h++) {
     attend->head_scale[h] = shape->encoding != NULL ? rs_encoding_head_scale(shape->encoding, h) : 1;
     if (attend->bias != NULL) fill_table(attend, h);
@@ -263,12 +315,16 @@ static void lay_out(rs_attend *attend) {
   room->out = reserve(&end, group * tile);
   room->logits = reserve(&end, square);
   room->rows = reserve(&end, group * RS_ROW_KINDS * RS_TILE);
+  bool vectors = attend->vectors.columns > 0, added = attend->vectors.form.added;
+  room->readers = added ? reserve(&end, group * tile) : room->queries;
+  room->distances = reserve(&end, vectors ? 2 * square : 0);
   room->forward_end = end;
   room->keys = reserve(&end, views * all);
   room->values = reserve(&end, all);
   room->dlogits = reserve(&end, square);
   room->slopes = reserve(&end, attend->shape.soft_cap != 0 ? square : 0);
   room->dqueries = reserve(&end, views * tile);
+  room->dreaders = added ? reserve(&end, tile) : room->dqueries;
   room->dkeys = reserve(&end, views * all);
   room->dvalues = reserve(&end, all);
   room->end = end;
@@ -283,6 +339,7 @@ static rs_status prepare(rs_attend *attend, rs_err *err) {
   attend->sights = rs_arena_take(&attend->arena, tiles, attend->views * RANGES * sizeof *attend->sights);
   make_turns(attend);
   make_biases(attend);
+  make_vectors(attend);
   RS_TRY(rs_arena_check(&attend->arena, err));
   for (size_t tile = 0; tile < tiles; tile++) attend->sight_end[tile] = sights = look_from(attend, tile, sights);
   fill_turns(attend);
@@ -345,6 +402,17 @@ static void *take(rs_attend_sums *sums, size_t count, size_t size) {
   return numbers;
 }
 
+static void make_vector_sums(const rs_attend *attend, rs_attend_sums *sums) {
+  const rs_attend_vectors *vectors = &attend->vectors;
+  size_t each = attend->shape.head_dim * vectors->columns;
+  if (vectors->columns == 0) return;
+  sums->vectors = take(sums, vectors->form.tables * each, attend->real_bytes);
+  sums->room = rs_arena_take(&sums->arena, (vectors->form.tables + 1) * each, sizeof *sums->room);
+  if (vectors->form.values) sums->value_vectors = take(sums, each, attend->real_bytes);
+  if (vectors->form.added)
+    sums->added = take(sums, 2 * attend->shape.heads * attend->shape.head_dim, sizeof *sums->added);
+}
+
 static void make_sums(const rs_attend *attend, rs_attend_sums *sums) {
   const rs_attend_shape *shape = &attend->shape;
   rs_learned learned[RS_LEARNED];
@@ -352,6 +420,7 @@ static void make_sums(const rs_attend *attend, rs_attend_sums *sums) {
   sums->head_scale = take(sums, shape->heads, sizeof *sums->head_scale);
   if (attend->turns_learned)
     sums->turns = take(sums, shape->heads * shape->queries * attend->pairs, sizeof *sums->turns);
+  make_vector_sums(attend, sums);
   if (!attend->bias_learned) return;
   if (attend->bias_size > 0) sums->bias = take(sums, attend->bias_size, attend->real_bytes);
   for (size_t i = 0; i < count && attend->store == RS_BIAS_BY_ROW; i++)
@@ -360,7 +429,8 @@ static void make_sums(const rs_attend *attend, rs_attend_sums *sums) {
 
 rs_status rs_attend_sums_create(const rs_attend *attend, rs_attend_sums **sums, rs_err *err) {
   *sums = NULL;
-  if (!attend->bias_learned && !attend->scale_learned && !attend->turns_learned) return RS_OK;
+  if (!attend->bias_learned && !attend->scale_learned && !attend->turns_learned && attend->vectors.columns == 0)
+    return RS_OK;
   rs_attend_sums *fresh = rs_alloc(1, sizeof *fresh, err);
   if (fresh == NULL) return RS_MEMORY;
   make_sums(attend, fresh);
@@ -414,12 +484,31 @@ static void pass_table(const rs_attend *attend, const rs_attend_sums *sums, size
   }
 }
 
+static void widen(const rs_attend *attend, const void *from, size_t count, double *to) {
+  for (size_t i = 0; i < count; i++)
+    to[i] = attend->format == RS_F32 ? (double)((const float *)from)[i] : ((const double *)from)[i];
+}
+
+static void pass_vectors(const rs_attend *attend, const rs_attend_sums *sums, double *const *learned) {
+  const rs_attend_vectors *vectors = &attend->vectors;
+  size_t each = attend->shape.head_dim * vectors->columns, all = vectors->form.tables * each;
+  rs_vector_gradients by = {.r = sums->room};
+  widen(attend, sums->vectors, all, sums->room);
+  if (vectors->form.added) by.u = sums->added, by.v = sums->added + attend->shape.heads * attend->shape.head_dim;
+  if (vectors->form.values) {
+    widen(attend, sums->value_vectors, each, sums->room + all);
+    by.values = sums->room + all;
+  }
+  rs_encoding_vectors_gradient(attend->shape.encoding, &by, learned);
+}
+
 void rs_attend_sums_finish(const rs_attend *attend, const rs_attend_sums *sums, double *const *learned) {
   rs_learned arrays[RS_LEARNED];
   size_t count = arrays_of(attend, arrays);
   size_t length = attend->shape.queries;
   for (size_t h = 0; h < attend->shape.heads && sums->turns != NULL; h++)
     rs_encoding_turn_gradient(attend->shape.encoding, h, 0, length, sums->turns + h * length * attend->pairs, learned);
+  if (sums->vectors != NULL) pass_vectors(attend, sums, learned);
   for (size_t h = 0; h < attend->shape.heads && sums->bias != NULL; h++) pass_table(attend, sums, h, learned);
   for (size_t i = 0; i < count; i++) {
     if (sums->learned[i] != NULL) add(sums->learned[i], arrays[i].rows * arrays[i].columns, learned[i]);

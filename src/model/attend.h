@@ -39,6 +39,8 @@ static inline const rs_net_kernel *rs_real_kernel(void) {
  *   out[m] = sum_n p(m, n) v[n] over the keys that query m sees, with p the softmax of
  *   cap(score_scale * head_scale[h] * logit_scale[m] * <rot(q[m]), rot(k[n])>) + bias(h, m, n)
  *
+ * where vectors of distance (encoding.h) stand in the place of <q, k> and v with some encodings.
+ *
  * With u = 2^-24 or 2^-53, a logit errs by about u sqrt(D) |q||k| times the scales, a weight by that and u |level|.
  *
  * Symbols as in encoding.h and model.h; Lq and Lk queries and keys. */
@@ -162,6 +164,16 @@ typedef struct rs_token_turns {
   void *cosine, *sine; /* real (tables, L, pairs) */
 } rs_token_turns;
 
+/* The vectors of distance of all heads. */
+typedef struct rs_attend_vectors {
+  rs_vectors form;
+  size_t columns;                  /* C; 0: there are none that act */
+  void *turned, *rows;             /* real (tables, D, C) and (tables, C, D) of r */
+  void *value_turned, *value_rows; /* real (D, C) and (C, D); NULL: no values */
+  void *added;                     /* real (2, H, D) u, then v; NULL: none */
+  double *room;                    /* (tables, D, C) where they are made */
+} rs_attend_vectors;
+
 /* What there is one number a query of: the online softmax's, what queries are multiplied by, and <out, dout>. */
 enum { RS_ROW_TOP, RS_ROW_SUM, RS_ROW_SHRINK, RS_ROW_FACTOR, RS_ROW_DOT, RS_ROW_KINDS };
 
@@ -175,12 +187,15 @@ typedef struct rs_attend_room {
   size_t out;         /* (G, tile, D) sums of outputs; backwards their gradient */
   size_t logits;      /* (tile, tile) */
   size_t rows;        /* (G, RS_ROW_KINDS, tile) numbers of each query */
+  size_t readers;     /* (G, tile, D) queries that read vectors of distance; those above where nothing is added */
+  size_t distances;   /* (tile, 2 tile) of some distances */
   size_t forward_end; /* what follows is for the way back, by one thread */
   size_t keys;        /* (V, Lk, D) turned */
   size_t values;      /* (tiles, D, tile) turned over */
   size_t dlogits;     /* (tile, tile) */
   size_t slopes;      /* (tile, tile) of the cap */
   size_t dqueries;    /* (V, tile, D) */
+  size_t dreaders;    /* (tile, D) */
   size_t dkeys;       /* (V, Lk, D) */
   size_t dvalues;     /* (Lk, D) */
   size_t end;
@@ -202,6 +217,7 @@ struct rs_attend {
   rs_bias_store store;
   void *bias;       /* real: by distance (H, Lq + Lk - 1), square (H, Lq, Lk); else NULL */
   size_t bias_size; /* numbers of it */
+  rs_attend_vectors vectors;
   rs_sight *sights;
   size_t *sight_end; /* (query tiles,) sights of tile t end here, and begin where those of t - 1 end */
   rs_attend_room room;
@@ -215,12 +231,16 @@ typedef struct rs_sums_part {
 
 struct rs_attend_sums {
   rs_arena arena; /* of all that it points to */
-  rs_sums_part parts[RS_LEARNED + 3];
+  rs_sums_part parts[RS_LEARNED + 6];
   size_t part_count;
   void *bias;                  /* real, as the attention's; NULL: none */
   double *learned[RS_LEARNED]; /* of biases that go there row by row; else NULL */
   double *head_scale;          /* (H,) */
   double *turns;               /* (H, L, pairs) by angles of queries and keys; NULL: none */
+  void *vectors;               /* real (tables, D, C) by vectors of distance; NULL: none */
+  void *value_vectors;         /* real (D, C) */
+  double *added;               /* (2, H, D) */
+  double *room;                /* (tables + 1, D, C) where the former two become doubles */
 };
 
 /* How many heads read the same keys, turned alike; 1 where each has turns of its own. */
@@ -265,6 +285,12 @@ rs_range rs_tile_rows(const rs_tile *tile, size_t column, size_t count);
 #define rs_load_tile_of_keys RS_OF_REAL(rs_load_tile_of_keys)
 #define rs_load_queries RS_OF_REAL(rs_load_queries)
 #define rs_make_logits RS_OF_REAL(rs_make_logits)
+#define rs_load_readers RS_OF_REAL(rs_load_readers)
+#define rs_add_vectors RS_OF_REAL(rs_add_vectors)
+#define rs_gather_value_vectors RS_OF_REAL(rs_gather_value_vectors)
+#define rs_add_value_vectors RS_OF_REAL(rs_add_value_vectors)
+#define rs_pass_vectors RS_OF_REAL(rs_pass_vectors)
+#define rs_finish_readers RS_OF_REAL(rs_finish_readers)
 
 /* One head of one sequence. */
 typedef struct rs_attend_work {
@@ -346,6 +372,29 @@ void rs_load_queries(const rs_attend_work *work, size_t tile);
  * derivative is written to, (tile, tile). */
 void rs_make_logits(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count, size_t columns,
                     real *slopes);
+
+/* ---- vectors of distance (attend_vectors.c) ---------------------------------------------------------------------- */
+
+/* Of `count` queries, which are loaded and scaled: adds u to them, and makes those that read vectors. */
+void rs_load_readers(const rs_attend_work *work, size_t count);
+
+/* Adds to products of rows [row, row + count) of the tile with its columns [0, columns) what the vectors give. */
+void rs_add_vectors(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count, size_t columns);
+
+/* Adds to out (count, D) what the vectors of values give by the rows' weights, which stand in the place of logits. */
+void rs_gather_value_vectors(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count, size_t columns,
+                             real *out);
+
+/* Adds to <dout, v> in the place of the gradients of logits those with the vectors of values. */
+void rs_add_value_vectors(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count, size_t columns);
+
+/* The gradients of products, and the weights, of the rows go to queries, to keys that read vectors, and to sums (NULL:
+ * not wanted). */
+void rs_pass_vectors(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count, rs_attend_sums *sums);
+
+/* Of a finished tile from query `first` on: the gradients by queries with v join those with u, from which u and v get
+ * theirs. */
+void rs_finish_readers(const rs_attend_work *work, size_t first, size_t count, rs_attend_sums *sums);
 
 #endif
 

@@ -56,6 +56,7 @@ static void weigh(const backward *b, const rs_tile *tile, size_t row, size_t cou
   rs_multiply(work, count, columns, dims, (rs_matrix){rs_part_at(work, room->out) + row * dims, dims},
               (rs_matrix){rs_part_at(work, room->values) + tile->key * dims, RS_TILE}, (rs_matrix){dlogits, RS_TILE},
               false);
+  if (attend->vectors.form.values) rs_add_value_vectors(work, tile, row, count, columns);
   rs_soft_tile soft = {count, columns, weights, RS_TILE, tile->begin + row, tile->end + row};
   work->net->soften_back(&soft, work->call->level + work->head * attend->shape.queries + tile->query + row,
                          rs_rows_at(work, RS_ROW_DOT) + row, dlogits, RS_TILE);
@@ -108,6 +109,7 @@ static void share_with_queries(const backward *b, const rs_tile *tile, size_t ro
   rs_multiply(work, count, dims, columns, (rs_matrix){rs_part_at(work, room->dlogits) + row * RS_TILE, RS_TILE},
               (rs_matrix){rs_tokens_at(work, room->keys, tile->view) + tile->key * dims, dims},
               (rs_matrix){rs_tile_at(work, room->dqueries, tile->view) + row * dims, dims}, true);
+  if (work->attend->vectors.columns > 0) rs_pass_vectors(work, tile, row, count, b->gradients->sums);
 }
 
 /* The outputs' gradients, their products with the outputs, and what a sink gets of them. */
@@ -126,6 +128,8 @@ static void begin_rows(const backward *b, size_t first, size_t count) {
   for (size_t r = 0; r < count && call->sinks != NULL && gradients->dsinks != NULL; r++)
     gradients->dsinks[work->head] -= (real)exp((double)(call->sinks[work->head] - level[r])) * dot[r];
   memset(rs_part_at(work, work->attend->room.dqueries), 0, work->attend->views * RS_TILE * dims * sizeof(real));
+  if (work->attend->vectors.form.added)
+    memset(rs_part_at(work, work->attend->room.dreaders), 0, RS_TILE * dims * sizeof(real));
 }
 
 /* Turns the gradients of all views back, times `factor`, and adds them up in `to`, to what is there where `add`. */
@@ -177,6 +181,7 @@ static void finish_rows(const backward *b, size_t first, size_t count) {
   bool learned = attend->scale_learned && gradients->sums != NULL;
   real *factor = rs_rows_at(work, RS_ROW_FACTOR);
   real *dq = gradients->dq + first * gradients->dq_step + work->head * work->dims;
+  if (attend->vectors.columns > 0) rs_finish_readers(work, first, count, gradients->sums);
   for (size_t r = 0; r < count && learned; r++) factor[r] = (real)attend->scale[first + r];
   const real *dqueries = rs_part_at(work, attend->room.dqueries);
   pass_turns(b, first, count, rs_part_at(work, attend->room.queries), dqueries);

@@ -46,6 +46,7 @@ void rs_load_queries(const rs_attend_work *work, size_t tile) {
     work->net->turn_rows(&turn, q, work->call->q_step, rs_tile_at(work, attend->room.queries, view), dims);
     weigh_dims(work, count, rs_tile_at(work, attend->room.queries, view));
   }
+  if (attend->vectors.columns > 0) rs_load_readers(work, count);
 }
 
 /* Biases of what one row sees, from wherever they are. */
@@ -69,6 +70,7 @@ void rs_make_logits(const rs_attend_work *work, const rs_tile *tile, size_t row,
               (rs_matrix){rs_tile_at(work, attend->room.queries, tile->view) + row * work->dims, work->dims},
               (rs_matrix){rs_tokens_at(work, attend->room.key_panels, tile->view) + tile->key * work->dims, RS_TILE},
               (rs_matrix){logits, RS_TILE}, false);
+  if (attend->vectors.columns > 0 && columns > 0) rs_add_vectors(work, tile, row, count, columns);
   if (attend->shape.soft_cap != 0)
     work->net->cap_rows(attend->shape.soft_cap, count, columns, logits, RS_TILE,
                         slopes != NULL ? slopes + row * RS_TILE : NULL);
@@ -111,6 +113,7 @@ static void gather(const rs_attend_work *work, const rs_tile *tile, size_t row, 
   rs_multiply(work, count, dims, columns, (rs_matrix){rs_part_at(work, room->logits) + row * RS_TILE, RS_TILE},
               (rs_matrix){rs_tokens_at(work, room->value_rows, 0) + tile->key * dims, dims}, (rs_matrix){out, dims},
               !first);
+  if (work->attend->vectors.form.values && columns > 0) rs_gather_value_vectors(work, tile, row, count, columns, out);
 }
 
 /* What rows [row, row + count) see of the tile, the `first` of their tiles or not, goes into their sums. */

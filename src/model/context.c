@@ -194,6 +194,9 @@ static rs_attend_shape attend_shape(const rs_block *block, const rs_encoding *en
 
 /* A norm of a head comes to the same before a rotation that leaves lengths as they are, but for its weights. */
 static rs_status check_turned_norm(const rs_head_shape *heads, const rs_encoding *encoding, rs_err *err) {
+  if (heads->qk_norm_turned && heads->qk_norm.kind != RS_NORM_NONE && encoding->method->vectors != NULL)
+    return rs_fail(err, RS_UNSUPPORTED, "norms of q and k behind a rotation, of which %s has none",
+                   encoding->method->name);
   bool of_length = heads->qk_norm.kind != RS_NORM_LAYER && heads->qk_span == RS_QK_HEAD;
   bool lengths_stay = encoding->rotary_dim == 0 || (encoding->amp == 1 && encoding->gain_q[0] == NULL);
   if (!heads->qk_norm_turned || heads->qk_norm.kind == RS_NORM_NONE || (of_length && lengths_stay)) return RS_OK;

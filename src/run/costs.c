@@ -247,6 +247,7 @@ static double bytes_of_tables(const rs_experiment *experiment, const rs_variant 
     double bytes = rs_encoding_bytes(&recipe, model, length, &experiment->tokens);
     /* A projected embedding: its keys, and while it is made the head's 2D columns of the width, twice. */
     if (recipe.method->embed != NULL) bytes += 8 * ((double)length * dims + 2 * 2 * dims * width);
+    bytes += 8 * rs_recipe_vector_numbers(&recipe, model, length) * (double)rs_engine_threads();
     most = fmax(most, bytes);
   }
   return most;

@@ -115,6 +115,7 @@ static void put_stages(rs_text *words, const rs_method *method, const rs_setting
   if (method->freq != NULL) put_version(words, "freq", &method->freq->kind);
   if (method->embed != NULL) put_version(words, "embed", &method->embed->kind);
   if (method->bias != NULL) put_version(words, "bias", &method->bias->kind);
+  if (method->vectors != NULL) put_version(words, "vectors", &method->vectors->kind);
   if (lscale != NULL) put_version(words, "lscale", &lscale->kind);
 }
 

@@ -72,6 +72,7 @@ static void add_recipe(rs_parts *parts, const rs_method *method, const rs_settin
   if (method->freq != NULL) add_kind(parts, "freq", &method->freq->kind);
   if (method->embed != NULL) add_kind(parts, "embed", &method->embed->kind);
   if (method->bias != NULL) add_kind(parts, "bias", &method->bias->kind);
+  if (method->vectors != NULL) add_kind(parts, "vectors", &method->vectors->kind);
   if (lscale != NULL) add_kind(parts, "lscale", &lscale->kind);
 }
 

@@ -7,6 +7,7 @@
 #include "../fixtures/attend_compare.h"
 #include "../fixtures/attend_world.h"
 #include "../fixtures/obtain.h"
+#include "../vectors.h"
 
 enum { LONG = 24, DIMS = 16, WORLDS = 1200, MOST_WORLDS = 6000, MOST_METHODS = 100, EACH = 3, ROUNDINGS = 4 };
 
@@ -98,7 +99,11 @@ static void by_reference(const attend_case *given, size_t head, size_t query, do
   memset(out, 0, dims * sizeof *out);
   for (size_t n = 0; n < length; n++) {
     sum += exp(logits[n]);
-    for (size_t d = 0; d < dims; d++) out[d] += exp(logits[n]) * given->v[n * step + head * dims + d];
+    bool valued = shape->encoding->method->vectors != NULL && shape->mask.kind != RS_CROSS;
+    for (size_t d = 0; d < dims; d++) {
+      double added = valued ? (double)value_vector_number(shape->encoding, query, n, d) : 0;
+      out[d] += exp(logits[n]) * (given->v[n * step + head * dims + d] + added);
+    }
   }
   for (size_t d = 0; d < dims; d++) out[d] /= sum;
   free(k);

@@ -7,6 +7,7 @@
 #include "../fixtures/oracle.h"
 #include "../fixtures/world.h"
 #include "../fixtures/world_job.h"
+#include "../vectors.h"
 #include "attention/attention.h"
 
 enum { TINY = 8 }; /* tokens, dims at most */
@@ -81,6 +82,7 @@ static long double explicit_logit(const world *w, size_t index, const double *ke
   if (across) identity(rotor);
   turn(rotor, key, w->projection ? w->projection->k + n * dims : NULL, dims, k);
   for (size_t d = 0; d < dims; d++) sum += q[d] * k[d];
+  if (!across) sum += expected_vectors(e, w->job.head, m, n, q, k);
   long double head_scale = e->head_scale != NULL ? e->head_scale[w->job.head] : 1;
   long double product = e->logit_scale[m] * head_scale * sum / sqrtl(dims), cap = w->job.soft_cap;
   if (cap != 0) product = cap * tanhl(product / cap);

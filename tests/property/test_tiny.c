@@ -1,10 +1,12 @@
 /* Tiny worlds: every method in contexts of 1 to 8 tokens with heads of 2, 4 and 6 dims, every query and key, against
  * the formula of encoding.h written out here from the papers: frequencies, positions, 2 x 2 rotations, temperature,
  * bias. Nothing but the recipe's name and the worlds' few numbers is shared with the library; drawn numbers of
- * learned biases alone are read from its tables. A method is one line of `oracles`, and a function where its formula
- * is new. */
+ * learned biases
+ * and vectors of distance alone are read from its tables. A method is one line of `oracles`, and a function where its
+ * formula is new. */
 #include "../biases.h"
 #include "../golden.h"
+#include "../vectors.h"
 #include "attention/attention.h"
 #include "tiny.h"
 #include "tiny_factors.h"
@@ -114,6 +116,10 @@ static const oracle oracles[] = {
     {.method = "kerple_log", .settings = "kernel=power", .table = true},
     {.method = "fire", .settings = "threshold=3", .table = true},
     {.method = "sandwich", .table = true},
+    {.method = "shaw", .settings = "clip=2 init_sd=1", .vectors = true},
+    {.method = "shaw", .settings = "clip=9 init_sd=1 read_by=both on_values=false", .vectors = true},
+    {.method = "transformer_xl", .settings = "init_sd=1", .vectors = true},
+    {.method = "transformer_xl", .settings = "init_sd=1 clip=3", .vectors = true},
     {.method = "sinusoidal", .embed = sinusoid},
     {.method = "learned"},
     {.method = "sinusoidal_2d", .embed = patch_concat, .picture = true},
@@ -141,11 +147,19 @@ static double turned_product(const oracle *o, const tiny *t, size_t m, size_t n,
   return sum;
 }
 
+static double vectors_of(const rs_encoding *encoding, size_t m, size_t n, const double *q, const double *k) {
+  long double query[6], key[6];
+  for (size_t d = 0; d < encoding->head_dim; d++) query[d] = q[d], key[d] = k[d];
+  return (double)expected_vectors(encoding, HEAD, m, n, query, key);
+}
+
 static double expected_logit(const oracle *o, const tiny *t, const rs_encoding *encoding, size_t m, size_t n,
                              const double *q, const double *k) {
   double factor = o->factor != NULL ? o->factor(t, m) : 1, bias = o->bias != NULL ? o->bias(t, m, n) : 0;
   if (o->table) bias = (double)expected_bias(encoding, HEAD, m, n);
-  return factor * turned_product(o, t, m, n, q, k) / sqrt((double)t->dims) + bias;
+  double product = turned_product(o, t, m, n, q, k);
+  if (o->vectors) product += vectors_of(encoding, m, n, q, k);
+  return factor * product / sqrt((double)t->dims) + bias;
 }
 
 /* Every query against every key it sees, through the reference row. */

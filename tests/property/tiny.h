@@ -28,6 +28,7 @@ typedef struct oracle {
   double (*embed)(const tiny *t, size_t n, size_t d);                               /* added to token n */
   size_t rotary;       /* the only R it is defined for; 0: every one */
   bool table, picture; /* the bias is that of biases.h; it is defined with a picture only */
+  bool vectors;        /* there are those of vectors.h */
 } oracle;
 
 #endif

@@ -23,6 +23,9 @@ static const learner learners[] = {
     {"kerple_log", "kernel=power", "bias.a 1x3 bias.p 1x3"},
     {"fire", "mlp_width=5 threshold=11 logit_scale=ssmax",
      "bias.w1 5x1 bias.b1 1x5 bias.w2 3x5 bias.b2 1x3 bias.c 1x1 bias.threshold_factor 1x1 logit_scale 1x3"},
+    {"shaw", "clip=4 logit_scale=ssmax", "vectors.keys 9x8 vectors.values 9x8 logit_scale 1x3"},
+    {"shaw", "clip=50 on_values=false", "vectors.keys 101x8"},
+    {"transformer_xl", "", "vectors.projection 24x24 vectors.content_bias 3x8 vectors.position_bias 3x8"},
     {"learned", "", "embed.table 64x24"},
     {"learned", "init=zeros train_length=50", "embed.table 50x24"},
     {"learned_2d", "", "embed.table 9x24"},
@@ -117,6 +120,30 @@ static bool same_turns(const rs_encoding *a, const rs_encoding *b, size_t head, 
   return memcmp(turns[0], turns[2], bytes) == 0 && memcmp(turns[1], turns[3], bytes) == 0;
 }
 
+/* At distances less than `length`. */
+static bool same_vectors(const rs_encoding *a, const rs_encoding *b, size_t length) {
+  enum { TABLE = THREE * 8 * (2 * LENGTH - 1) };
+  static double tables[2][2][TABLE], values[TABLE];
+  const rs_encoding *both[] = {a, b};
+  rs_vectors form = {0};
+  memset(tables, 0, sizeof tables);
+  for (size_t i = 0; i < 2 && rs_encoding_vectors(both[i], &form); i++) {
+    size_t columns = rs_vector_columns(&form), reach = form.reach < length ? form.reach : length - 1;
+    size_t begin = form.reach - reach, count = 2 * reach + 1;
+    const double *u, *v;
+    rs_encoding_vectors_fill(both[i], &(rs_vector_part){0, form.tables, begin, begin + count}, tables[i][0], count);
+    if (form.values) rs_encoding_vectors_values(both[i], values);
+    for (size_t d = 0; d < 8 && form.values; d++)
+      memcpy(tables[i][1] + d * count, values + d * columns + begin, count * sizeof *values);
+    for (size_t h = 0; h < THREE && form.added; h++) {
+      rs_encoding_vectors_added(both[i], h, &u, &v);
+      memcpy(tables[i][1] + h * 16, u, 8 * sizeof *u);
+      memcpy(tables[i][1] + h * 16 + 8, v, 8 * sizeof *v);
+    }
+  }
+  return memcmp(tables[0], tables[1], sizeof tables[0]) == 0;
+}
+
 static bool same_tables(const rs_encoding *a, const rs_encoding *b, size_t length) {
   static double rows[2][LENGTH * 24];
   for (size_t h = 0; h < THREE && a->rotary_dim > 0; h++)
@@ -127,6 +154,7 @@ static bool same_tables(const rs_encoding *a, const rs_encoding *b, size_t lengt
       rs_encoding_bias_row(b, h, m, 0, length, rows[1]);
       if (memcmp(rows[0], rows[1], length * sizeof **rows) != 0) return false;
     }
+  if (!same_vectors(a, b, length)) return false;
   cr_assert_eq(rs_encoding_embed(a, 0, length, rows[0], NULL), RS_OK);
   cr_assert_eq(rs_encoding_embed(b, 0, length, rows[1], NULL), RS_OK);
   return memcmp(rows[0], rows[1], length * a->width * sizeof **rows) == 0;
@@ -223,7 +251,7 @@ Test(learned, what_is_held__moves_to_another_length) {
 Test(learned, set__is_as_if_given) {
   static const struct {
     learner learner;
-    const char *params[2];
+    const char *params[3];
     size_t arrays; /* of each parameter */
   } cases[] = {{{"t5", "num_buckets=8 max_distance=16 bidirectional=true", ""}, {"values"}, 1},
                {{"relative", "clip=4", ""}, {"values"}, 1},
@@ -232,6 +260,9 @@ Test(learned, set__is_as_if_given) {
                {{"kerple_log", "", ""}, {"r1", "r2"}, 1},
                {{"kerple_log", "kernel=power", ""}, {"a", "p"}, 1},
                {{"fire", "mlp_width=5 threshold=11", ""}, {"weights"}, 4},
+               {{"shaw", "clip=4", ""}, {"key_table", "value_table"}, 1},
+               {{"shaw", "clip=50 on_values=false read_by=both", ""}, {"key_table"}, 1},
+               {{"transformer_xl", "", ""}, {"projection", "content_bias", "position_bias"}, 1},
                {{"learned", "", ""}, {"table"}, 1},
                {{"learned_2d", "table_grid=3,5", ""}, {"table"}, 1},
                {{"learned_2d", "table_grid=3,5 combine=sum", ""}, {"table"}, 1},
@@ -245,7 +276,7 @@ Test(learned, set__is_as_if_given) {
     rs_recipe recipe = recipe_of(&cases[i].learner);
     rs_encoding *e = encoding_of(recipe_of(&cases[i].learner), LENGTH);
     draw_all(e, &state, &n);
-    for (size_t p = 0, a = 0; p < 2 && cases[i].params[p] != NULL; p++) {
+    for (size_t p = 0, a = 0; p < 3 && cases[i].params[p] != NULL; p++) {
       size_t size = 0;
       const double *start = n.starts[a];
       for (size_t k = 0; k < cases[i].arrays; k++, a++) size += n.arrays[a].rows * n.arrays[a].columns;

@@ -249,7 +249,8 @@ static void put_stages(rs_text *text, const rs_method *method) {
   } stages[] = {{"positions", strcmp(method->pos->kind.name, "identity") != 0 ? &method->pos->kind : NULL},
                 {"frequencies", method->freq != NULL ? &method->freq->kind : NULL},
                 {"embedding", method->embed != NULL ? &method->embed->kind : NULL},
-                {"bias", method->bias != NULL ? &method->bias->kind : NULL}};
+                {"bias", method->bias != NULL ? &method->bias->kind : NULL},
+                {"vectors", method->vectors != NULL ? &method->vectors->kind : NULL}};
   for (size_t s = 0; s < RS_COUNT(stages); s++)
     if (stages[s].kind != NULL)
       rs_text_printf(text, "%s%s [%s](kinds.md#%s-%s)", text->length > 0 ? ", " : "", stages[s].stage,

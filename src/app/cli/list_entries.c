@@ -15,12 +15,14 @@ static const rs_kind *kind_at(size_t list, size_t i, const char **stage) {
   static const struct {
     size_t list;
     const char *stage;
-  } groups[] = {{CLI_KINDS, "positions"},   {CLI_KINDS, "frequencies"}, {CLI_KINDS, "embedding"}, {CLI_KINDS, "bias"},
-                {CLI_KINDS, "logit_scale"}, {CLI_SOURCES, NULL},        {CLI_TASKS, NULL},        {CLI_METRICS, NULL}};
+  } groups[] = {{CLI_KINDS, "positions"}, {CLI_KINDS, "frequencies"}, {CLI_KINDS, "embedding"},
+                {CLI_KINDS, "bias"},      {CLI_KINDS, "vectors"},     {CLI_KINDS, "logit_scale"},
+                {CLI_SOURCES, NULL},      {CLI_TASKS, NULL},          {CLI_METRICS, NULL}};
   size_t count[RS_COUNT(groups)];
   const void *const kinds[RS_COUNT(groups)] = {
-      rs_pos_kinds(&count[0]),    rs_freq_kinds(&count[1]),   rs_embed_kinds(&count[2]), rs_bias_kinds(&count[3]),
-      rs_lscale_kinds(&count[4]), rs_source_kinds(&count[5]), rs_task_kinds(&count[6]),  rs_metric_kinds(&count[7])};
+      rs_pos_kinds(&count[0]),    rs_freq_kinds(&count[1]),   rs_embed_kinds(&count[2]),
+      rs_bias_kinds(&count[3]),   rs_vector_kinds(&count[4]), rs_lscale_kinds(&count[5]),
+      rs_source_kinds(&count[6]), rs_task_kinds(&count[7]),   rs_metric_kinds(&count[8])};
   for (size_t g = 0; g < RS_COUNT(groups); g++) {
     if (groups[g].list != list) continue;
     *stage = groups[g].stage;

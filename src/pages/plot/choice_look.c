@@ -67,6 +67,8 @@ static const struct {
     {"kerple_power", LOOK(INDIGO, 1)},
     {"fire", LOOK(MAGENTA, 2)},
     {"sandwich", LOOK(TAN, 3)},
+    {"shaw", LOOK(ORANGE, 2)},
+    {"transformer_xl", LOOK(GREEN, 2)},
     {"sinusoidal", LOOK(INDIGO, 2)},
     {"learned", LOOK(WINE, 2)},
     {"sinusoidal_2d", LOOK(GREEN, 3)},
