@@ -12,7 +12,7 @@ static double numbers_of_bias(const rs_encoding *e) {
 
 /* Numbers in the tables that grow with the length or the heads, counted in the encoding itself. */
 static double numbers_held(const rs_encoding *e) {
-  double numbers = (double)e->length + (double)e->bias_size, pairs = (double)e->rotary_dim / 2;
+  double numbers = (double)e->length + (double)(e->bias_size + e->vector_size), pairs = (double)e->rotary_dim / 2;
   numbers += numbers_of_bias(e);
   if (e->head_scale != NULL) numbers += (double)e->heads;
   for (size_t v = 0; v < e->views; v++)
@@ -48,6 +48,9 @@ Test(bytes, encodings__tell_what_they_hold) {
       {"kerple_log", ""},
       {"fire", "mlp_width=9"},
       {"sandwich", ""},
+      {"shaw", "clip=7"},
+      {"shaw", "on_values=false"},
+      {"transformer_xl", ""},
       {"sinusoidal", ""},
       {"sinusoidal_2d", ""},
   };
@@ -89,6 +92,24 @@ Test(bytes, learned_2d__its_tables__count) {
     cr_expect_eq(rs_encoding_bytes(&recipe, &model, LENGTH, &tokens), plain + 8 * width * cases[i].vectors, "%s",
                  cases[i].settings);
     cr_expect_eq(rs_encoding_bytes(&recipe, &model, LENGTH, NULL), plain, "no picture: %s", cases[i].settings);
+    rs_recipe_clear(&recipe);
+  }
+}
+
+/* What an engine holds of one head: D numbers for each distance up to the clip, or the length. */
+Test(bytes, vectors__of_a_head__are_distances_times_dims) {
+  static const struct {
+    const char *method, *settings;
+    double columns;
+  } cases[] = {{"shaw", "clip=7", 15},
+               {"shaw", "clip=100000", 2 * LENGTH - 1},
+               {"transformer_xl", "", 2 * LENGTH - 1},
+               {"transformer_xl", "clip=3", 7},
+               {"relative", "", 0}};
+  rs_model model = plain_model(16, 1e4, 64);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_recipe recipe = make_recipe(cases[i].method, cases[i].settings);
+    cr_expect_eq(rs_recipe_vector_numbers(&recipe, &model, LENGTH), 16 * cases[i].columns, "%s", cases[i].settings);
     rs_recipe_clear(&recipe);
   }
 }

@@ -229,6 +229,8 @@ Test(contexts, pass_back__recipe_learns_what_the_model_has_not__is_an_error) {
       {"rope", "", "t5", "", "t5 learns bias.table, for which the model, made for rope, has no weights"},
       {"t5", "logit_scale=ssmax", "rope", "logit_scale=ssmax", "rope learns logit_scale, for which"},
       {"kerple_log", "", "fire", "", "fire learns bias."},
+      {"nope", "", "shaw", "", "shaw learns vectors.keys, for which the model, made for nope, has no weights"},
+      {"shaw", "", "nope", "", NULL},
       {"axial", "", "rope_mixed", "", "rope_mixed learns freq.x, for which"},
       {"rope_mixed", "", "rope_mixed", "learned=false", NULL},
       {"t5", "", "nope", "", NULL},

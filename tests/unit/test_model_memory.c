@@ -119,6 +119,7 @@ Test(model, all__each_failing_allocation__is_survived_without_leak) {
   use_threads(1);
   check(RS_DECODER, "random_rope", "t5");
   check(RS_DECODER, "learned", "fire");
+  check(RS_DECODER, "shaw", "transformer_xl");
   check(RS_ENCODER_DECODER, "kerple_log", "rope");
   check(RS_VISION, "learned_2d", "swin");
 }

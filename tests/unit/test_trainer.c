@@ -102,7 +102,7 @@ Test(trainer, loss__falls_to_nothing) {
 }
 
 Test(trainer, threads__give_the_same_bits) {
-  static const char *const methods[] = {"rope", "t5", "kerple_log", "random_rope"};
+  static const char *const methods[] = {"rope", "t5", "kerple_log", "random_rope", "shaw", "transformer_xl"};
   for (size_t i = 0; i < RS_COUNT(methods); i++) {
     small_model m;
     small_model_fill(&m, RS_DECODER);
@@ -117,10 +117,10 @@ Test(trainer, threads__give_the_same_bits) {
   }
 }
 
-Test(trainer, interruption__changes_nothing) {
+static void check_interruption(const char *method) {
   small_model m;
   small_model_fill(&m, RS_DECODER);
-  small_model_recipe(&m, 0, "fire", "");
+  small_model_recipe(&m, 0, method, "");
   rs_transformer *whole = train(&m, RS_F64, 1);
   for (size_t stop = 1; stop < STEPS; stop += 14) {
     rs_transformer *t = small_model_create(&m, RS_F64, 1);
@@ -134,11 +134,16 @@ Test(trainer, interruption__changes_nothing) {
     rs_trainer_free(before);
     (void)go(after, STEPS - stop);
     rs_trainer_free(after);
-    expect_same(whole, t, "interrupted");
+    expect_same(whole, t, method);
     rs_transformer_free(t);
   }
   rs_transformer_free(whole);
   small_model_clear(&m);
+}
+
+Test(trainer, interruption__changes_nothing) {
+  static const char *const methods[] = {"fire", "shaw", "transformer_xl"};
+  for (size_t i = 0; i < RS_COUNT(methods); i++) check_interruption(methods[i]);
 }
 
 /* ---- training further -------------------------------------------------------------------------------------------- */

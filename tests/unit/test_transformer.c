@@ -237,10 +237,19 @@ Test(transformer, activations_and_outputs__have_right_gradients) {
 }
 
 Test(transformer, learned_recipes__have_right_gradients) {
-  static const char *const methods[][2] = {{"t5", ""},   {"kerple_log", ""}, {"kerple_log", "kernel=power"},
-                                           {"fire", ""}, {"learned", ""},    {"learned", ""}};
+  static const char *const methods[][2] = {{"t5", ""},
+                                           {"kerple_log", ""},
+                                           {"kerple_log", "kernel=power"},
+                                           {"fire", ""},
+                                           {"learned", ""},
+                                           {"learned", ""},
+                                           {"shaw", "clip=2 init_sd=0.5"},
+                                           {"shaw", "clip=3 init_sd=0.5 read_by=both on_values=false"},
+                                           {"transformer_xl", "init_sd=0.5 logit_scale=ssmax"},
+                                           {"transformer_xl", "init_sd=0.5 clip=3"},
+                                           {"shaw", "init_sd=0.5"}};
   for (size_t i = 0; i < RS_COUNT(methods); i++) {
-    bool both = i + 1 == RS_COUNT(methods); /* the encoder's rows are of the same table */
+    bool both = i == 5 || i + 1 == RS_COUNT(methods); /* the encoder's rows are of the same table */
     small_model m;
     small_model_fill(&m, both ? RS_ENCODER_DECODER : RS_DECODER);
     small_model_recipe(&m, 0, methods[i][0], methods[i][1]);

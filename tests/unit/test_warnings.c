@@ -79,6 +79,7 @@ Test(warnings, tables_that_a_checkpoint_has_not_learned__are_told) {
   } cases[] = {{"[trained, pi, alibi, sinusoidal]", NULL, NULL},
                {"[t5]", "t5", "biases"},
                {"[fire]", "fire", "biases"},
+               {"[shaw]", "shaw", "vectors of distance"},
                {"[learned]", "learned", "embeddings"}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     char yaml[300], format[120], wanted[120] = "";
