@@ -68,7 +68,7 @@ static rs_status report(const rs_encoding *encoding, const columns *c, rs_result
       largest = product;
     }
     const double row[] = {(double)i, wavelength_of(encoding, i, &wave), other != SIZE_MAX ? (double)other : NAN,
-                          largest};
+                          fabs(largest)};
     RS_TRY(rs_curve_add(&result->curve, row, err));
     if (isnan(largest) || fabs(largest) <= tie * fabs(result->value[0])) continue;
     result->value[0] = largest;
@@ -115,8 +115,9 @@ static const rs_column curve[] = {
     RS_COLUMN("channel", "", "channel of the table", .integer = true),
     RS_COLUMN("wavelength_tokens", "tokens", "period of a channel that is one sine or cosine; else empty",
               .log_axis = true),
-    RS_COLUMN("other_channel", "", "the channel that is most like it", .integer = true),
-    RS_COLUMN("product", "1", "their inner product over all positions, divided by their lengths"),
+    RS_COLUMN("other_channel", "", "the channel that is most like it, or its negative", .integer = true),
+    RS_COLUMN("largest_product", "1",
+              "size of the inner product of a channel and the one most like it, over their lengths"),
 };
 
 const rs_metric_kind rs_metric_embedding_columns = {
