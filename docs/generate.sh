@@ -27,7 +27,9 @@ chmod +x -- "$scratch/build/ropescope"
 ln -s -- "$root/configs" "$root/experiments" "$root/tests" "$scratch"
 # What takes long to run is read where it was committed.
 mkdir -- "$scratch/results"
-ln -s -- "$root/results/train-and-extend" "$scratch/results"
+for folder in train-and-extend train-short-test-long-full images-larger-than-trained-full; do
+    ln -s -- "$root/results/$folder" "$scratch/results"
+done
 
 fail() {
     printf 'docs: %s\n' "$*" >&2
