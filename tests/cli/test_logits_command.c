@@ -119,6 +119,30 @@ Test(logits_command, vit__last_states_at_three_sizes) {
   }
 }
 
+static void expect_file(const char *file, const char *golden, double most) {
+  rs_array got = array_of(file), want = array_of(model_path(golden));
+  cr_assert(got.rank == want.rank && got.count == want.count, "%s", golden);
+  for (size_t i = 0; i < got.rank; i++) cr_expect_eq(got.shape[i], want.shape[i], "%s", golden);
+  cr_expect_lt(largest_difference(&got, want.numbers), most, "%s", golden);
+  rs_array_clear(&got);
+  rs_array_clear(&want);
+}
+
+/* transformers' output_attentions of the first sequence, and numpy's rollout of them. */
+Test(logits_command, attention__of_a_vit__is_that_of_transformers) {
+  run_well(&(command){.arguments = {"logits", model_path("vit"), "--pixels", model_path("vit/pixel_values.npy"),
+                                    "--attention", "a.npy", "--rollout", "r.npy", "--precision", "f64"}});
+  expect_file("a.npy", "vit/attention.npy", 1e-12);
+  expect_file("r.npy", "vit/rollout.npy", 1e-12);
+  run_well(&(command){.arguments = {"logits", model_path("vit"), "--pixels", model_path("vit/pixel_values.npy"),
+                                    "--rollout", "f.npy", "--out", "o.npy"}});
+  expect_file("f.npy", "vit/rollout.npy", 1e-5);
+  cr_expect(exists("o.npy"));
+  expect_failure(&(command){.arguments = {"logits", model_path("vit"), "--pixels", model_path("vit/pixel_values.npy"),
+                                          "--rollout", "none/r.npy"}},
+                 1, "ropescope: none/r.npy: cannot write: No such file or directory\n");
+}
+
 Test(logits_command, inputs_of_another_model__are_refused) {
   static const struct {
     const char *arguments[7], *said;

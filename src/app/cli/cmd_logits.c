@@ -1,4 +1,4 @@
-/* ropescope logits: what a checkpoint says of token ids or images, as an array of NumPy. */
+/* ropescope logits: what a checkpoint says of token ids or images, and what its heads attend to, as arrays of NumPy. */
 #include "cli.h"
 
 #include <float.h>
@@ -231,6 +231,70 @@ static rs_status say(const rs_transformer *transformer, const rs_reader_in *in, 
   return rs_npy_fill(options->out, &out, transformer->format == RS_F64, put_answers, &a, err);
 }
 
+/* ---- attention --------------------------------------------------------------------------------------------------- */
+
+/* What the first sequence is read with, and the file that its weights go to. */
+typedef struct weights {
+  const rs_context *context;
+  const rs_batch *batch;
+  size_t length; /* L */
+  rs_npy_file *file;
+  rs_status status; /* of what was put in the file */
+} weights;
+
+static void put_head(void *context, size_t block, size_t head, const double *numbers) {
+  weights *w = context;
+  (void)block;
+  (void)head;
+  if (w->status == RS_OK) w->status = rs_npy_put(w->file, numbers, w->length * w->length);
+}
+
+static rs_status put_weights(rs_npy_file *file, void *context, rs_err *err) {
+  weights *w = context;
+  const rs_weights_watch watch = {put_head, w};
+  w->file = file;
+  RS_TRY(rs_read_weights(w->context, w->batch, &watch, err));
+  return w->status;
+}
+
+static rs_status write_weights(const rs_transformer *t, weights *w, const char *path, rs_err *err) {
+  const rs_stack *stack = &t->shape.decoder;
+  size_t heads = stack->blocks[0].attention.heads;
+  for (size_t b = 1; b < stack->count; b++)
+    if (stack->blocks[b].attention.heads != heads)
+      return rs_fail(err, RS_UNSUPPORTED,
+                     "--attention: layer %zu has %zu heads and layer 0 has %zu: no one array holds them (a config with "
+                     "metrics: [attention_map] does)",
+                     b, stack->blocks[b].attention.heads, heads);
+  const rs_array out = {.rank = 4,
+                        .shape = {stack->count, heads, w->length, w->length},
+                        .count = stack->count * heads * w->length * w->length};
+  return rs_npy_fill(path, &out, t->format == RS_F64, put_weights, w, err);
+}
+
+static rs_status write_rollout(const rs_transformer *t, const weights *w, const char *path, rs_err *err) {
+  RS_FREED double *rollout = NULL;
+  RS_TRY(rs_read_rollout(w->context, w->batch, &rollout, err));
+  const rs_array out = {.rank = 2, .shape = {w->length, w->length}, .count = w->length * w->length, .numbers = rollout};
+  return rs_npy_write(path, &out, t->format == RS_F64, err);
+}
+
+/* Of the first sequence, where it is wanted. */
+static rs_status show_attention(const rs_transformer *t, const rs_reader_in *in, const cli_options *options,
+                                rs_err *err) {
+  rs_context *context;
+  rs_batch batch;
+  if (options->attention == NULL && options->rollout == NULL) return RS_OK;
+  RS_TRY(rs_reader_context(t, in, 0, &context, &batch, err));
+  weights w = {.context = context, .batch = &batch, .length = rs_context_encoding(context)->length};
+  rs_status status = options->attention != NULL ? write_weights(t, &w, options->attention, err) : RS_OK;
+  if (status == RS_OK && options->rollout != NULL) status = write_rollout(t, &w, options->rollout, err);
+  rs_context_free(context);
+  return status;
+}
+
+/* ---- what is said ------------------------------------------------------------------------------------------------ */
+
 /* The first token of a sequence whose time id is below that of the token before it; 0: there is none. */
 static size_t first_fall(const rs_reader_in *in, size_t sequence, size_t *count) {
   const double *ids = in->ids + sequence * in->length * RS_AXES;
@@ -283,7 +347,8 @@ static rs_status run(const cli_options *options, rs_err *err) {
     status = own ? load_trained(folder, format, &transformer, err)
                  : rs_hf_checkpoint_load(&checkpoint, folder, format, false, &transformer, err);
   if (status == RS_OK && rs_reader_single(transformer)) status = take_single(options, &i, err);
-  if (status == RS_OK) status = say(transformer, &i.in, options, err);
+  if (status == RS_OK && options->out != NULL) status = say(transformer, &i.in, options, err);
+  if (status == RS_OK) status = show_attention(transformer, &i.in, options, err);
   if (status == RS_OK) note_falls(options, &i.in);
   rs_transformer_free(transformer);
   rs_arena_clear(&i.arena);
@@ -295,7 +360,8 @@ static int check(const cli_options *options) {
   bool pixels = options->pixels != NULL;
   bool beside = options->decoder_tokens != NULL || options->attention_mask != NULL || options->token_types != NULL ||
                 options->position_ids != NULL;
-  if (options->argument_count < (pixels ? 1 : 2) || options->out == NULL)
+  bool wanted = options->out != NULL || options->attention != NULL || options->rollout != NULL;
+  if (options->argument_count < (pixels ? 1 : 2) || !wanted)
     return cli_error("logits needs a checkpoint, token ids and --out, as in ropescope logits FOLDER tokens.npy --out "
                      "logits.npy");
   if (pixels && (options->argument_count > 1 || beside))
@@ -308,7 +374,10 @@ static int check(const cli_options *options) {
 int cmd_logits(const cli_options *options) {
   rs_err err = {0};
   if (check(options) != CLI_OK) return CLI_USAGE;
-  rs_status status = rs_file_writable(options->out, &err); /* before minutes of work */
+  const char *const files[] = {options->out, options->attention, options->rollout};
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < RS_COUNT(files) && status == RS_OK; i++) /* before minutes of work */
+    if (files[i] != NULL) status = rs_file_writable(files[i], &err);
   if (status == RS_OK) status = run(options, &err);
   return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
 }

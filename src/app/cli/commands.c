@@ -114,9 +114,9 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                     "what a published checkpoint says of token ids, for comparison with another engine",
                     "FOLDER has config.json and model.safetensors, or an index of its shards (ropescope list\n"
                     "architectures shows which are read), or is a GGUF file. TOKENS is a .npy file, (L,) or (B, L);\n"
-                    "logits come as (B, n, V).\n",
+                    "logits come as (B, n, V). --attention and --rollout show what its heads look at.\n",
                     {"ropescope logits Llama-3.2-1B tokens.npy --out logits.npy --last 1",
-                     "ropescope logits Llama-3.2-1B tokens.npy --out logits.npy --precision f64"},
+                     "ropescope logits Llama-3.2-1B tokens.npy --attention weights.npy --precision f64"},
                     2},
     [CLI_LIST] =
         {"list",
