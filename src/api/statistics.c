@@ -225,6 +225,25 @@ static rs_status find_tables(rs_api_observed *o, rs_err *err) {
                       &o->bins, err);
 }
 
+/* Queries that a map lacks are those that the caller leaves out. */
+static rs_status fit_metrics(const rs_api_observed *o, rs_err *err) {
+  const rs_model *model = &o->asked->recipe->subject.model;
+  const rs_curve_in in = {.length = o->asked->length,
+                          .pairs = o->asked->head_dim / 2,
+                          .heads = model->heads,
+                          .width = model->heads * model->head_dim,
+                          .bins = o->bins,
+                          .observed = o->asked->heads,
+                          .tokens = &o->encoding->tokens};
+  for (size_t m = 0; m < o->metrics.count; m++) {
+    const rs_variant *metric = &o->metrics.items[m];
+    rs_err why = {0};
+    if (metric->metric->fit != NULL && metric->metric->fit(metric->params, &in, &why) != RS_OK)
+      return rs_fail_on(err, why.status, "metrics", "%s %s", metric->metric->kind.name, why.message);
+  }
+  return RS_OK;
+}
+
 static rs_status prepare(rs_api_observed *o, rs_problems *problems, rs_err *err) {
   const ropescope_attention *asked = o->asked;
   RS_TRY(check_shapes(asked, err));
@@ -234,6 +253,7 @@ static rs_status prepare(rs_api_observed *o, rs_problems *problems, rs_err *err)
   RS_TRY(find_mask(o, err));
   RS_TRY(find_metrics(o, problems, err));
   RS_TRY(find_tables(o, err));
+  RS_TRY(fit_metrics(o, err));
   return metrics_begin(o, err);
 }
 

@@ -35,6 +35,7 @@ static rs_status add_row(const rs_weight_map *map, size_t head, size_t query, rs
                          rs_err *err) {
   const double *weights = rs_weight_map_at(map, head, query);
   rs_sum sum = {0};
+  if (map->shown[head * map->query_count + query] == 0) return RS_OK;
   for (size_t n = map->keys.begin; n < map->keys.end; n++) {
     double weight = weights[n - map->keys.begin];
     double row[] = {(double)map->heads[head], (double)map->queries[query], (double)n, weight};

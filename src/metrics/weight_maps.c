@@ -220,8 +220,8 @@ void rs_weight_map_row(void *state, const rs_row *row) {
 }
 
 rs_status rs_weight_map_check(const rs_weight_map *map, rs_err *err) {
-  size_t rows = map->head_count * map->query_count;
-  if (rows == 0 || map->shown[rows - 1] == 0 || map->shown[rows - 1] > map->sequence) return RS_OK;
-  return rs_fail(err, RS_DOMAIN, "sequence %zu is not among those that were read, %zu", map->sequence,
-                 map->shown[rows - 1]);
+  for (size_t i = 0; i < map->head_count * map->query_count; i++)
+    if (map->shown[i] > 0 && map->shown[i] <= map->sequence)
+      return rs_fail(err, RS_DOMAIN, "sequence %zu is not among the %zu that were read", map->sequence, map->shown[i]);
+  return RS_OK;
 }

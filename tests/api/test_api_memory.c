@@ -120,19 +120,20 @@ static void observe(void) {
   if (recipe == NULL) return;
   const ropescope_rows rows = {q, ROPESCOPE_F32, 256, 16, 1};
   static const size_t targets[] = {0, 1, ROPESCOPE_NO_TARGET, 3}, queries[] = {2, 5, 7, 11};
-  const ropescope_attention attention = {.size = sizeof attention,
-                                         .recipe = recipe,
-                                         .q = rows,
-                                         .k = rows,
-                                         .length = 16,
-                                         .head_dim = 16,
-                                         .heads = 4,
-                                         .queries = queries,
-                                         .query_count = 4,
-                                         .targets = targets,
-                                         .by_distance = 1,
-                                         .metrics = "[entropy, distance_mass, needle, position_pca, {name: top_mass}]",
-                                         .threads = 1};
+  const ropescope_attention attention = {
+      .size = sizeof attention,
+      .recipe = recipe,
+      .q = rows,
+      .k = rows,
+      .length = 16,
+      .head_dim = 16,
+      .heads = 4,
+      .queries = queries,
+      .query_count = 4,
+      .targets = targets,
+      .by_distance = 1,
+      .metrics = "[entropy, distance_mass, needle, position_pca, {name: top_mass}, attention_map]",
+      .threads = 1};
   ropescope_statistics *seen = NULL;
   double numbers[256];
   if (good(ropescope_statistics_create(&attention, &seen, &error), &error)) {

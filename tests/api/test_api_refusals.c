@@ -244,6 +244,8 @@ Test(api_refusals, attention_that_does_not_fit, .init = fill) {
   CASE("", "has entropy twice (a metric is computed once)", a->metrics = "[entropy, {name: entropy, label: again}]");
   CASE("", "has loss, which reads a trained model, not rows", a->metrics = "[loss]");
   CASE("first_keys", "is 3, where a metric sums 2", a->metrics = "[{name: sink_mass, tokens: 2}]", a->first_keys = 3);
+  CASE("metrics", "attention_map shows keys 0 to 9, and a cell has",
+       a->metrics = "[{name: attention_map, keys: [0, 9]}]");
 #undef CASE
   for (size_t i = 0; i < count; i++) {
     ropescope_statistics *seen = NULL;

@@ -244,6 +244,32 @@ Test(api_statistics, metrics_and_mass, .init = fill) {
   ropescope_recipe_free(recipe);
 }
 
+/* Of the queries that are observed, each weight, as the map of a sweep has them; those that are not have no row. */
+Test(api_statistics, attention_map, .init = fill) {
+  static const size_t queries[] = {1, L - 1};
+  ropescope_recipe *recipe = make_recipe(NULL, config, "rope", 0);
+  ropescope_attention in = plain(recipe);
+  ropescope_statistics *seen = NULL;
+  in.metrics = "[attention_map]";
+  in.queries = queries, in.query_count = 2;
+  GOOD(ropescope_statistics_create(&in, &seen, &error));
+  const ropescope_frame *summary = ropescope_statistics_summary(seen), *map = ropescope_statistics_curve(seen, 0);
+  size_t weight = ropescope_frame_find(map, "weight"), query = ropescope_frame_find(map, "query_token");
+  cr_assert_float_eq(ropescope_frame_number(summary, 0, ropescope_frame_find(summary, "map_mass")), 1, 1e-12);
+  cr_assert_eq(ropescope_frame_rows(map), H * (2 + L));
+  for (size_t h = 0; h < H; h++) {
+    double sums[2] = {0};
+    for (size_t i = 0; i < 2 + L; i++) {
+      size_t place = h * (2 + L) + i;
+      cr_assert_eq(ropescope_frame_number(map, place, query), i < 2 ? 1 : L - 1);
+      sums[i >= 2] += ropescope_frame_number(map, place, weight);
+    }
+    cr_expect(fabs(sums[0] - 1) < 1e-12 && fabs(sums[1] - 1) < 1e-12);
+  }
+  ropescope_statistics_free(seen);
+  ropescope_recipe_free(recipe);
+}
+
 Test(api_statistics, what_does_not_fit_is_refused, .init = fill) {
   ropescope_recipe *recipe = make_recipe(NULL, config, "rope", 0);
   static const size_t descending[] = {5, 4}, beyond[] = {L};

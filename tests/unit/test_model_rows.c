@@ -59,10 +59,12 @@ Test(model_rows, threads__same_bytes) {
  * the others say is the same. A retrieval score is the share of needles that a head finds. */
 Test(model_rows, queries_and_keys__same_bytes__with_rows_or_without) {
 #define HEADS_READ "queries: all\nsources: [{name: model, layer: [0, 1], head: each}, {name: model, label: both}]\n"
-  static const char rows[] = CHECKPOINT COPY LENGTHS HEADS_READ
-      "metrics: [pair_norms, massive_values, retrieval, needle, top_mass, segment_mass]\n";
-  static const char *const files[] = {"summary.csv", "pair_norms.csv", "massive_values.csv", "retrieval.csv",
-                                      "top_mass.csv"};
+  static const char rows[] =
+      CHECKPOINT COPY LENGTHS HEADS_READ "metrics: [pair_norms, massive_values, retrieval, needle, top_mass, "
+                                         "segment_mass, {name: attention_map, sequence: "
+                                         "3}, {name: attention_rollout, sequence: 3}]\n";
+  static const char *const files[] = {"summary.csv",  "pair_norms.csv",    "massive_values.csv",   "retrieval.csv",
+                                      "top_mass.csv", "attention_map.csv", "attention_rollout.csv"};
   omp_set_num_threads(1);
   cr_assert_eq(run(rows, "one").failed, 0);
   omp_set_num_threads(3);

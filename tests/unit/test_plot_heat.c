@@ -126,7 +126,7 @@ static void check_cells(const rs_plot_picture *picture, size_t cells) {
   for (size_t i = 0; i < picture->count; i++) {
     const rs_plot_shape *shape = &picture->shapes[i];
     if (shape->kind != RS_PLOT_CELLS || shape->tall == 1) continue; /* 1: of the colour bar */
-    cr_assert(shape->size == floor(shape->size) && shape->tall == floor(shape->tall) && shape->size >= 2);
+    cr_assert(shape->size == floor(shape->size) && shape->tall == floor(shape->tall) && shape->size >= 1);
     for (size_t k = 0; k < shape->count; k++, found++) {
       const rs_plot_xy *place = &picture->points[shape->begin + k];
       cr_assert(place->x == floor(place->x) && place->y == floor(place->y), "%g %g", place->x, place->y);
@@ -158,6 +158,16 @@ static bool has_text(const rs_plot_picture *picture, const char *text) {
   return false;
 }
 
+static bool has_power(const rs_plot_picture *picture, const char *text, const char *power) {
+  for (size_t i = 0; i < picture->count; i++) {
+    const rs_plot_shape *shape = &picture->shapes[i];
+    if (shape->kind == RS_PLOT_TEXT && strcmp(shape->text, text) == 0 && shape->power != NULL &&
+        strcmp(shape->power, power) == 0)
+      return true;
+  }
+  return false;
+}
+
 /* The box around a text, as far as it is known. */
 static void text_box(const rs_plot_picture *picture, const rs_plot_shape *shape, double box[4]) {
   const char *text = shape->text;
@@ -186,9 +196,66 @@ static void check_texts(const rs_plot_picture *picture, const char *what) {
   }
 }
 
+/* Six weights in a row, drawn as such or as any other number. */
+static rs_plot_picture weights_of(bool seen) {
+  static const char *const names[] = {"rope"};
+  double places[] = {0, 1, 2, 3, 4, 5}, values[] = {1, 1e-3, 1e-8, 1e-12, 0, NAN};
+  size_t methods[] = {0}, mark = SIZE_MAX;
+  rs_plot_map map = {.x = {places, 6},
+                     .y = {places, 1},
+                     .panel = {places, 1},
+                     .panels = 1,
+                     .methods = methods,
+                     .count = 1,
+                     .values = values,
+                     .marks = &mark,
+                     .high = 1,
+                     .folded = 1,
+                     .any = true};
+  rs_plot_heat heat = {.head = {"T", "", "", ""},
+                       .x_name = "key",
+                       .y_name = "query",
+                       .panel_name = "",
+                       .name = "weight",
+                       .unit = "1",
+                       .log = true,
+                       .seen = seen,
+                       .methods = names,
+                       .map = &map};
+  rs_plot_picture picture = {0};
+  cr_assert_eq(rs_plot_heat_draw(&heat, &picture, NULL), RS_OK);
+  return picture;
+}
+
+/* The colours of cells, and strokes across those without a value. */
+static void count_colours(const rs_plot_picture *picture, size_t *colours, size_t *cells, size_t *strokes) {
+  *colours = *cells = *strokes = 0;
+  for (size_t i = 0; i < picture->count; i++) {
+    const rs_plot_shape *shape = &picture->shapes[i];
+    bool of_cells = shape->kind == RS_PLOT_CELLS && shape->tall != 1;
+    *colours += of_cells;
+    *cells += of_cells ? shape->count : 0;
+    *strokes += shape->kind == RS_PLOT_LINE && shape->colour == 0xB3B3B3;
+  }
+}
+
+/* A key that is not seen is no gap; what has less than 1e-6 of the largest weight has one colour. */
+Test(plot_heat, weights__six_powers_of_ten__others_stay_blank) {
+  size_t colours, cells, strokes;
+  rs_plot_picture seen = weights_of(true), plain = weights_of(false);
+  count_colours(&seen, &colours, &cells, &strokes);
+  cr_expect(colours == 3 && cells == 5 && strokes == 0, "%zu colours, %zu cells, %zu strokes", colours, cells, strokes);
+  cr_expect(has_power(&seen, "<10", "\u22126"));
+  count_colours(&plain, &colours, &cells, &strokes);
+  cr_expect(colours == 5 && cells == 5 && strokes == 1, "%zu colours, %zu cells, %zu strokes", colours, cells, strokes);
+  cr_expect(!has_power(&plain, "<10", "\u22126"));
+  rs_plot_picture_clear(&seen);
+  rs_plot_picture_clear(&plain);
+}
+
 Test(plot_heat, heat__any_size__has_every_cell_and_no_overlap) {
   static const size_t sizes[][3] = {{14, 14, 5}, {32, 24, 2},  {1, 1, 6}, {40, 3, 1},
-                                    {3, 40, 6},  {100, 10, 2}, {2, 2, 1}};
+                                    {3, 40, 6},  {100, 10, 2}, {2, 2, 1}, {512, 4, 1}};
   size_t none[6], some[6];
   for (size_t i = 0; i < RS_COUNT(sizes); i++)
     for (int marked = 0; marked < 2; marked++) {

@@ -28,7 +28,8 @@ static const char config[] =
 /* The same with rows of its own heads, and of simulated ones that a table is projected onto. */
 static const char observed[] =
     "task: {name: copy, symbols: 3}\nsequences: 2\nlengths: [6]\nseeds: 1\nmethods: [trained]\n"
-    "metrics: [loss, entropy, needle]\nsources: [{name: model, layer: [0, 1]}, needle]\n"
+    "queries: all\nmetrics: [loss, entropy, needle, attention_map, attention_rollout]\nsources: [{name: model, layer: "
+    "[0, 1]}, needle]\n"
     "checkpoint: {method: sinusoidal, width: 4, heads: 2, train: {steps: 1, length: 4, sequences: 1}}\n";
 
 /* Baselines of a model that is tuned: its window, and itself as it was. */
