@@ -21,7 +21,7 @@ static void read_params(const rs_entry *e, const rs_node *mapping, const char *w
 }
 
 static void read_shape(const rs_entry *e, rs_checkpoint *checkpoint, rs_shape_params *params) {
-  static const char *const others[] = {"name", "folder", "method", "layers", "train", "tune", "zip", NULL};
+  static const char *const others[] = {"name", "folder", "method", "layers", "train", "tune", "zip", "teacher", NULL};
   rs_settings *settings = &checkpoint->settings[RS_PART_SHAPE];
   rs_err why = {0};
   if (rs_settings_init_specs(settings, rs_shape_specs, rs_shape_spec_count, &why) != RS_OK)
@@ -178,7 +178,7 @@ static char *find_folder(const rs_entry *e, const rs_node *node) {
 }
 
 static void refuse_shape(const rs_entry *e) {
-  static const char *const known[] = {"name", "folder", "tune", "precision", "seed", "zip"};
+  static const char *const known[] = {"name", "folder", "tune", "precision", "seed", "zip", "teacher"};
   for (size_t i = 0; i < e->node->count; i++) {
     const rs_node *child = &e->node->items[i];
     bool kept = false;
@@ -438,12 +438,18 @@ static void read_entry(rs_config_context *config, const rs_node *node, rs_list_r
 }
 
 void rs_config_checkpoints(rs_config_context *config, const rs_node *node) {
-  size_t before = config->problems->count;
+  size_t before = config->problems->count, count;
   rs_list_room room = {0};
   if (node == NULL) return;
-  if (node->kind == RS_SEQUENCE && node->count == 0) rs_problem(config->problems, node, "is an empty list");
-  for (size_t i = 0; i < (node->kind == RS_SEQUENCE ? node->count : 1); i++) {
-    read_entry(config, node->kind == RS_SEQUENCE ? &node->items[i] : node, &room);
+  count = node->kind == RS_SEQUENCE ? node->count : 1;
+  if (count == 0) rs_problem(config->problems, node, "is an empty list");
+  size_t *ends = rs_alloc(count, sizeof *ends, NULL);
+  if (ends == NULL) rs_problem_memory(config->problems);
+  for (size_t i = 0; i < count && ends != NULL; i++) {
+    read_entry(config, rs_entry_at(node, i), &room);
+    ends[i] = config->experiment->model_count;
   }
   if (config->problems->count == before) rs_settle_checkpoints(config, node);
+  if (config->problems->count == before && !config->problems->memory) rs_settle_teachers(config, node, ends);
+  free(ends);
 }

@@ -23,6 +23,7 @@ typedef struct rs_shape_params {
   bool qk_norm, biases, tied;
   rs_pool pool;
   bool class_token;
+  rs_prediction distilled;
   double rope_theta;
   rs_pair_layout pair_layout;
   size_t window, sinks; /* tokens; RS_NO_COUNT: none */
@@ -129,6 +130,10 @@ void rs_entry_tuned_recipes(const rs_entry *entry, const rs_model *geometry, rs_
 
 /* What the checkpoint is called: its name, else its method, and what is swept. */
 void rs_entry_label(const rs_entry *entry, const rs_checkpoint *checkpoint, rs_model *model);
+
+/* Finds the teachers that entries name: those of entry i are the models before ends[i] and behind the entry before it.
+ * Their names are settled. */
+void rs_settle_teachers(rs_config_context *config, const rs_node *node, const size_t *ends) RS_NONNULL(1, 2, 3);
 
 /* Lengthens names that occur twice by given parameters, and reports those that still do. */
 void rs_settle_checkpoints(rs_config_context *config, const rs_node *node);

@@ -90,7 +90,9 @@ typedef struct rs_checkpoint {
   size_t trained_tokens; /* train_length of its geometry before it is tuned */
   bool seeded;           /* trained from `seed`; else from each cell's own */
   uint64_t seed;
-  bool tuned; /* trained further, */
+  bool taught;    /* its distillation token learns what another checkpoint of the experiment says, */
+  size_t teacher; /* which is this model */
+  bool tuned;     /* trained further, */
   rs_training tuning;
   rs_recipe *tuned_recipes;                  /* (recipe_count,) with these in the place of the others; NULL: the same */
   rs_settings settings[RS_CHECKPOINT_PARTS]; /* what all this was read from, with defaults; of a folder: what stands
@@ -320,6 +322,7 @@ typedef struct rs_trained {
   rs_training training;
   rs_variant task; /* `task` and its settings */
   uint64_t seed;
+  char teacher[65]; /* the fingerprint of the model that it learns from beside the task; "": none */
   char origin[65];  /* the fingerprint of the model that it goes on from, with another recipe or length; "": none */
   uint64_t drawn;   /* sequences that it was trained on before: training goes on with those that follow */
   size_t steps;     /* done */
@@ -332,8 +335,8 @@ typedef struct rs_trained {
 #define RS_TRAINED_WEIGHTS "model.safetensors"
 
 /* The SHA-256 of all that determines the weights: shape, geometry, tokens, recipes, format, training, task, seed,
- * origin, and the versions of task and stages. Not of names, and not of the machine: weights from another one, whose
- * last bits differ, are as good. RS_UNSUPPORTED for a recipe that cannot be put in words, RS_MEMORY. */
+ * teacher, origin, and the versions of task and stages. Not of names, and not of the machine: weights from another one,
+ * whose last bits differ, are as good. RS_UNSUPPORTED for a recipe that cannot be put in words, RS_MEMORY. */
 rs_status rs_trained_fingerprint(const rs_trained *trained, char hash[65], rs_err *err) RS_NONNULL(1, 2);
 
 /* Adds it as config.json: all of it as "ropescope", and, where Hugging Face's LlamaForCausalLM computes the same,

@@ -59,9 +59,14 @@ static void put_training(rs_text *yaml, const char *key, const rs_settings *sett
   rs_text_clear(&inner);
 }
 
-static void put_checkpoint(rs_text *yaml, const rs_checkpoint *checkpoint, const rs_model *model) {
+/* `teacher`: the name of the one it has; NULL: none. */
+static void put_checkpoint(rs_text *yaml, const rs_checkpoint *checkpoint, const rs_model *model, const char *teacher) {
   rs_text_puts(yaml, "  - {name: ");
   rs_text_quote(yaml, model->name);
+  if (teacher != NULL) {
+    rs_text_puts(yaml, ", teacher: ");
+    rs_text_quote(yaml, teacher);
+  }
   if (checkpoint->folder != NULL) {
     rs_text_puts(yaml, ", folder: ");
     rs_text_quote(yaml, checkpoint->folder);
@@ -85,11 +90,16 @@ static void put_checkpoint(rs_text *yaml, const rs_checkpoint *checkpoint, const
   rs_text_puts(yaml, "}\n");
 }
 
-/* The key `checkpoint`, each of its entries one checkpoint. */
+/* The key `checkpoint`, each of its entries one checkpoint. One that stands alone, as a cell's, names no teacher: the
+ * fingerprint says who that is. */
 static void put_checkpoints(rs_text *yaml, const rs_experiment *experiment) {
   rs_text_puts(yaml, "checkpoint:\n");
-  for (size_t i = 0; i < experiment->model_count; i++)
-    put_checkpoint(yaml, &experiment->checkpoints[i], &experiment->models[i]);
+  for (size_t i = 0; i < experiment->model_count; i++) {
+    const rs_checkpoint *checkpoint = &experiment->checkpoints[i];
+    bool taught = checkpoint->taught && experiment->model_count > 1;
+    put_checkpoint(yaml, checkpoint, &experiment->models[i],
+                   taught ? experiment->models[checkpoint->teacher].name : NULL);
+  }
 }
 
 /* ---- experiments ------------------------------------------------------------------------------------------------- */

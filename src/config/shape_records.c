@@ -90,6 +90,8 @@ static const rs_param shape_fields[] = {
     REAL_FIELD(rs_shape, output_cap),
     {RS_FIELD(rs_shape, pool), RS_WORDS(rs_pool_words), .later = true},
     {RS_FIELD(rs_shape, patches_alone), .max = 1, .later = true},
+    {RS_FIELD(rs_shape, distillation_token), .max = 1, .later = true},
+    {RS_FIELD(rs_shape, prediction), RS_WORDS(rs_prediction_words), .later = true},
 };
 static const rs_record_part shape_parts[] = {
     {"embedding_norm", offsetof(rs_shape, embedding_norm), &norm_record},

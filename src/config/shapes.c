@@ -49,6 +49,9 @@ const rs_param rs_shape_specs[] = {
          "of all but that"},
     {RS_FIELD(rs_shape_params, class_token), .unit = "", .fallback = "true", .later = true,
      .summary = "whether a learned token stands before the patches of a picture; without one, pool must be mean"},
+    {RS_FIELD(rs_shape_params, distilled), .unit = "", RS_WORDS(rs_prediction_words), .fallback = "none", .later = true,
+     .summary = "a second learned token behind the class token, with a head of its own that learns what the `teacher` "
+                "says (DeiT); what both predict: paper: the mean of their softmaxes, hf: of their logits"},
     {RS_FIELD(rs_shape_params, rope_theta), .unit = "1", .min = 1.000001, .max = 1e300, .fallback = "10000",
      .summary = "base of rotary frequencies"},
     {RS_FIELD(rs_shape_params, rotary_dim), .unit = "dims", .min = 2, .max = 4096,
@@ -120,6 +123,10 @@ static rs_status check_pool(const rs_shape_params *p, rs_form form, rs_err *err)
   if (!p->class_token && p->pool == RS_POOL_CLASS)
     return rs_fail_on(err, RS_INPUT, "class_token",
                       "pool: class reads the class token, and there is none (pool: mean reads the patches)");
+  if (p->distilled != RS_PREDICTS_CLASS && (form != RS_VISION || !p->class_token))
+    return rs_fail_on(err, RS_INPUT, "distilled",
+                      "%s: the distillation token stands behind the class token of a picture",
+                      form != RS_VISION ? "the task has no pictures" : "class_token: false");
   return RS_OK;
 }
 
@@ -220,6 +227,8 @@ rs_status rs_shape_build(const rs_shape_params *p, rs_form form, const rs_layer_
                       .width = p->width,
                       .pool = p->pool,
                       .patches_alone = form == RS_VISION && !p->class_token,
+                      .distillation_token = p->distilled != RS_PREDICTS_CLASS,
+                      .prediction = p->distilled,
                       .embedding_scale = 1,
                       .tied = p->tied,
                       .output_scale = 1};
@@ -265,7 +274,7 @@ static void add_methods(rs_entry *e, const rs_node *node, const char *prefix) {
 
 /* Keys that are no parameters, and so never axes. */
 static bool stands_alone(const char *key) {
-  static const char *const keys[] = {"name", "folder", "zip", "train", "tune", "layers"};
+  static const char *const keys[] = {"name", "folder", "zip", "train", "tune", "layers", "teacher"};
   for (size_t i = 0; i < RS_COUNT(keys); i++)
     if (strcmp(key, keys[i]) == 0) return true;
   return false;

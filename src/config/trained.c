@@ -196,6 +196,7 @@ static rs_status write_cause(rs_json *json, const rs_trained *trained, bool path
   rs_json_string(json, "format", rs_format_words[trained->format]);
   write_seed(json, trained->seed);
   rs_json_string(json, "tuned_from", *trained->origin != '\0' ? trained->origin : NULL);
+  if (*trained->teacher != '\0') rs_json_string(json, "teacher", trained->teacher);
   rs_json_number(json, "drawn_before", (double)trained->drawn);
   write_task(json, "task", &trained->task, paths);
   rs_training_write(json, "training", &trained->training);
@@ -326,7 +327,7 @@ static const rs_param fields[] = {
 };
 static const char *const others[] = {"name",     "version",        "seed",       "tuned_from", "task",
                                      "training", "recipes",        "geometry",   "tokens",     "shape",
-                                     "kinds",    "weights_sha256", "arithmetic", NULL};
+                                     "kinds",    "weights_sha256", "arithmetic", "teacher",    NULL};
 static const rs_record record = {.what = "a trained model", RS_RECORD_FIELDS(fields), .others = others};
 
 static void read_words(rs_problems *problems, const rs_node *node, rs_trained *trained) {
@@ -335,6 +336,7 @@ static void read_words(rs_problems *problems, const rs_node *node, rs_trained *t
   read_name(problems, node, &trained->geometry);
   read_seed(problems, node, &trained->seed);
   read_hash(problems, node, "tuned_from", trained->origin);
+  if (rs_node_get(node, "teacher") != NULL) read_hash(problems, node, "teacher", trained->teacher);
   read_hash(problems, node, "weights_sha256", trained->weights);
   read_arithmetic(problems, node, trained);
 }

@@ -398,6 +398,26 @@ static rs_status count_checkpoint(const rs_costs *costs, size_t model, rs_err *e
   return RS_OK;
 }
 
+/* What its teacher reads of a training, all of its sequences once. */
+static double count_teaching(const rs_costs *costs, const rs_training *training, const rs_transformer *teacher,
+                             rs_checkpoint_cost *cost) {
+  rs_example_shape example;
+  const rs_task *task = &costs->task;
+  if (task->kind->shape(task->state, training->length, &example, NULL) != RS_OK) return 0;
+  cost->bytes += 2 * weight_bytes(teacher) /* its matrices are turned, too */ +
+                 pass_bytes(costs->experiment, teacher, (double)example.length, &example, false);
+  return pass_flops(&teacher->shape, &example) * (double)training->sequences * (double)training->steps;
+}
+
+static void count_teacher(const rs_costs *costs, size_t model) {
+  const rs_checkpoint *checkpoint = &costs->experiment->checkpoints[model];
+  const rs_transformer *teacher = checkpoint->taught ? costs->models[checkpoint->teacher].begun : NULL;
+  rs_checkpoint_cost *cost = &costs->models[model];
+  if (teacher == NULL) return;
+  if (cost->training > 0) cost->training += count_teaching(costs, &checkpoint->training, teacher, cost);
+  if (cost->tuning > 0) cost->tuning += count_teaching(costs, &checkpoint->tuning, teacher, cost);
+}
+
 /* Whether weights that were counted before these have the same training. */
 static bool is_counted(const rs_costs *costs, const rs_weights *w, rs_checkpoint_stage stage) {
   for (size_t i = 0; i < rs_weights_count(costs->experiment); i++)
@@ -447,6 +467,7 @@ static rs_status count_trained(rs_costs *costs, const char *checkpoints, rs_err 
   RS_TRY(rs_arena_check(&costs->arena, err));
   RS_TRY(rs_checkpoint_task(experiment, 0, &costs->task, err));
   for (size_t m = 0; m < models; m++) RS_TRY(count_checkpoint(costs, m, err));
+  for (size_t m = 0; m < models; m++) count_teacher(costs, m);
   for (size_t i = 0; i < costs->count; i++) {
     rs_weights *w = &costs->weights[rs_weights_index(experiment, &costs->cells[i])];
     if (!w->read) RS_TRY(count_weights(costs, &costs->cells[i], checkpoints, w, err));

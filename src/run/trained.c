@@ -23,13 +23,15 @@ typedef struct trained_run {
 typedef struct training_watch {
   trained_run *run;
   const rs_checkpoint_cost *cost;
+  const char *checkpoint;         /* its name */
   char arithmetic[RS_ARITHMETIC]; /* of the weights that came last, which are those that are read */
 } training_watch;
 
 static bool note_step(void *context, const rs_training_report *report) {
   const training_watch *t = context;
   const rs_training_watch *user = t->run->watch->training;
-  double work = (report->tuning ? t->cost->tuning : t->cost->training) / (double)report->steps;
+  bool own = strcmp(report->checkpoint, t->checkpoint) == 0; /* a teacher's training is another cell's */
+  double work = own ? (report->tuning ? t->cost->tuning : t->cost->training) / (double)report->steps : 0;
   bool wanted = user == NULL || user->step == NULL || user->step(user->context, report);
   t->run->trained += work;
   t->run->watch->advance(t->run->watch->context, work, 0);
@@ -53,7 +55,8 @@ static void note_ready(void *context, const char *folder, const char *arithmetic
 static rs_status obtain_weights(trained_run *run, const rs_cell *cell, bool untuned, char *arithmetic,
                                 rs_transformer **transformer, rs_err *why) {
   rs_weights_in in = rs_cell_weights(run->experiment, cell);
-  training_watch context = {.run = run, .cost = &run->costs.models[in.model]};
+  training_watch context = {
+      .run = run, .cost = &run->costs.models[in.model], .checkpoint = run->experiment->models[in.model].name};
   const rs_training_watch *user = run->watch->training;
   const rs_training_watch watch = {.wait = note_wait,
                                    .step = note_step,

@@ -22,6 +22,9 @@ typedef struct plan {
   rs_recipe *followed;    /* (recipe_count,) owned; NULL: the experiment's */
   rs_trained found;       /* of a folder's model that is tuned: what the folder says, */
   rs_transformer *origin; /* and the model that is tuned, once it is there; owned */
+  const rs_experiment *experiment;
+  bool taught;
+  rs_weights_in teacher; /* the weights that it learns from, where it is taught */
 } plan;
 
 static void plan_clear(plan *p) {
@@ -47,6 +50,16 @@ static rs_status fit_task(plan *p, rs_err *err) {
   return RS_OK;
 }
 
+static rs_status fingerprint_weights(const rs_experiment *experiment, const rs_weights_in *in, char hash[65],
+                                     rs_err *err);
+
+/* The weights of the teacher are of the same seed, unless it has one of its own. */
+static rs_status find_teacher(plan *p, size_t model, rs_err *err) {
+  const rs_checkpoint *teacher = &p->experiment->checkpoints[model];
+  p->teacher = (rs_weights_in){.model = model, .seed = teacher->seeded ? teacher->seed : p->trained.seed};
+  return fingerprint_weights(p->experiment, &p->teacher, p->trained.teacher, err);
+}
+
 /* Fills a plan that was zero; `tuned`: the second training, of the model that the first gave. Clear it in any case. */
 static rs_status plan_make(const rs_experiment *experiment, size_t model, uint64_t seed, bool tuned, plan *p,
                            rs_err *err) {
@@ -60,6 +73,9 @@ static rs_status plan_make(const rs_experiment *experiment, size_t model, uint64
                             .task = experiment->task,
                             .seed = seed};
   p->trained.geometry.published = (rs_recipe){0};
+  p->experiment = experiment;
+  p->taught = checkpoint->taught;
+  if (p->taught) RS_TRY(find_teacher(p, checkpoint->teacher, err));
   RS_TRY(rs_shape_copy(&p->trained.shape, &checkpoint->shape, err));
   RS_TRY(rs_checkpoint_task(experiment, seed, &p->task, err));
   return fit_task(p, err);
@@ -116,11 +132,21 @@ rs_status rs_checkpoint_create(const rs_experiment *experiment, size_t model, rs
 
 /* ---- training and tuning ----------------------------------------------------------------------------------------- */
 
+/* A teacher is obtained first; where the model is there, nobody asks for it. */
 static rs_status obtain(const plan *p, const rs_transformer *origin, const rs_checkpoint_place *place,
                         rs_transformer **transformer, rs_err *err) {
-  const rs_training_job job = {
+  rs_transformer *teacher = NULL;
+  rs_training_job job = {
       .trained = &p->trained, .task = &p->task, .origin = origin, .checkpoints = place->folder, .watch = place->watch};
-  return rs_training_obtain(&job, transformer, err);
+  if (p->taught) {
+    RS_TRY(rs_training_find(&job, transformer, err));
+    if (*transformer != NULL) return RS_OK;
+    RS_TRY(rs_checkpoint_obtain(p->experiment, &p->teacher, place, &teacher, err));
+    job.teacher = teacher;
+  }
+  rs_status status = rs_training_obtain(&job, transformer, err);
+  rs_transformer_free(teacher);
+  return status;
 }
 
 /* Sequences that a model has seen when its training is done: what comes after begins behind them. */
@@ -233,6 +259,19 @@ static rs_status plans_make(const rs_experiment *experiment, const rs_weights_in
   RS_TRY(rs_trained_create(first, true, &begun, err));
   rs_status status = follow(&p->tuning, begun, err);
   rs_transformer_free(begun);
+  return status;
+}
+
+/* What determines weights: of a folder's, which are there, they themselves. */
+static rs_status fingerprint_weights(const rs_experiment *experiment, const rs_weights_in *in, char hash[65],
+                                     rs_err *err) {
+  plans p;
+  rs_status status = plans_make(experiment, in, &p, err);
+  if (status == RS_OK)
+    status = p.tuned     ? rs_trained_fingerprint(&p.tuning.trained, hash, err)
+             : p.trained ? rs_trained_fingerprint(&p.training.trained, hash, err)
+                         : rs_folder_fingerprint(experiment->checkpoints[in->model].folder, hash, err);
+  plans_clear(&p);
   return status;
 }
 

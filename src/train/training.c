@@ -204,6 +204,8 @@ static rs_status make_trainer(session *s, const rs_train_saved *saved, rs_err *e
   rs_err why = {0};
   if (rs_trainer_create(s->transformer, &s->made.training, s->job->task, s->made.seed, &s->trainer, &why) != RS_OK)
     return fail_named(s, &why, err);
+  if (s->job->teacher != NULL && rs_trainer_teach(s->trainer, s->job->teacher, &why) != RS_OK)
+    return fail_named(s, &why, err);
   rs_train_state *state = rs_trainer_state(s->trainer);
   state->drawn = s->made.drawn;
   if (saved->step == 0) return RS_OK;

@@ -6,10 +6,11 @@
 
 /* A model that is wanted. All is borrowed. */
 typedef struct rs_training_job {
-  const rs_trained *trained;    /* what determines it; steps, weights and arithmetic are not read */
-  const rs_task *task;          /* prepared as trained->task says, from its seed */
-  const rs_transformer *origin; /* the model of trained->origin, whose weights it starts with; NULL: drawn */
-  const char *checkpoints;      /* the folder of such folders, made where missing; NULL: nothing is kept */
+  const rs_trained *trained;     /* what determines it; steps, weights and arithmetic are not read */
+  const rs_task *task;           /* prepared as trained->task says, from its seed */
+  const rs_transformer *origin;  /* the model of trained->origin, whose weights it starts with; NULL: drawn */
+  const rs_transformer *teacher; /* the model of trained->teacher; NULL where that names none, or to find it alone */
+  const char *checkpoints;       /* the folder of such folders, made where missing; NULL: nothing is kept */
   const rs_training_watch *watch;
 } rs_training_job;
 

@@ -141,6 +141,17 @@ Test(trained_json, config__pools__go_round_and_are_left_out_at_their_defaults) {
   cr_expect_str_neq(plain, other);
   s.trained.shape.patches_alone = true;
   goes_round(&s.trained, "patches alone");
+  s.trained.shape.patches_alone = false;
+  s.trained.shape.distillation_token = true;
+  s.model.runs[0].tokens = 2;
+  s.model.runs[1].tokens = s.model.runs[1].rows = 7;
+  s.model.runs[1].columns = 1;
+  s.trained.shape.prediction = RS_PREDICTS_LOGITS;
+  cr_assert_eq(rs_trained_fingerprint(&s.trained, plain, NULL), RS_OK);
+  memset(s.trained.teacher, 'b', 64);
+  goes_round(&s.trained, "distilled");
+  cr_assert_eq(rs_trained_fingerprint(&s.trained, other, NULL), RS_OK);
+  cr_expect_str_neq(plain, other);
   small_training_clear(&s);
   leave();
 }
