@@ -33,6 +33,7 @@ typedef enum rs_hf_rows {
   RS_ROWS_ONES,           /* no file has them: they are ones */
   RS_ROWS_PAIRS,          /* they are all, but pairs of a head stand side by side, not half a head apart */
   RS_ROWS_CURVE,          /* what xIELU has learned: numbers that are tensors of their own */
+  RS_ROWS_BESIDE_SECOND,  /* a table of positions whose second row, the distillation token's, is added to that token */
 } rs_hf_rows;
 
 /* What a file calls weights that are named otherwise in Llama, the names' ends (".weight", ".bias") apart; # is the
@@ -91,6 +92,8 @@ typedef struct rs_architecture {
   const char *also;    /* another model_type, of the text part of a larger model; NULL: none */
   rs_form form;
   bool headless;       /* it says its last states */
+  bool classifies;     /* but where its class is one ForImageClassification, which says a class */
+  bool distilled;      /* a second learned token stands behind the class token */
   rs_norm_order order; /* but for flag `parallel`: false makes it RS_NORMS_BEFORE */
   rs_hf_flag parallel;
   const char

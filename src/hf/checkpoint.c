@@ -276,6 +276,24 @@ static bool lacks_output(const rs_hf_file *file) {
          strstr(name, head) == NULL;
 }
 
+/* How many classes a file has names for; transformers: 2 where it says nothing. */
+static size_t count_labels(rs_hf_file *file) {
+  const rs_node *names = rs_node_get(file->root, "id2label");
+  if (rs_hf_present(names) && names->kind == RS_MAPPING && names->count > 0) return names->count;
+  return rs_hf_count(file, RS_KEYS("num_labels"), 1, 2);
+}
+
+/* Classes of pictures, as the class's name says, and whether a teacher's head says them, too. */
+static void read_labels(rs_hf_file *file) {
+  const char *name = rs_hf_class(file->top);
+  rs_shape *shape = &file->out->shape;
+  shape->distillation_token = file->row->distilled;
+  if (!file->row->classifies || strstr(name, "ForImageClassification") == NULL) return;
+  shape->classes = count_labels(file);
+  shape->output_bias = true;
+  if (shape->distillation_token && strstr(name, "WithTeacher") != NULL) shape->prediction = RS_PREDICTS_LOGITS;
+}
+
 /* Padding of such models takes the first rows of the table of positions. */
 static void read_padding(rs_hf_file *file) {
   rs_model *geometry = &file->out->geometry;
@@ -317,6 +335,7 @@ static void read_sizes(rs_hf_file *file) {
   shape->tied = !states && is_tied(file);
   bool biased = row->class_bias || (row->class_biased != NULL && rs_hf_true(file->root, row->class_biased, false));
   shape->output_bias = biased && !shape->tied && !states;
+  read_labels(file);
   read_scales(file);
   if (row->narrowed && shape->tied) shape->output_scale = 1 / sqrt((double)shape->width);
   shape->output_cap = read_cap(file, "final_logit_softcapping", row->output_cap);
@@ -324,7 +343,7 @@ static void read_sizes(rs_hf_file *file) {
   read_sharing(file);
 }
 
-/* Square images of square patches, behind a class token. */
+/* Square images of square patches, behind a class token and one of distillation. */
 static rs_status read_images(rs_hf_file *file, rs_err *err) {
   static const char *const channels[] = {"num_channels", NULL};
   rs_hf_checkpoint *out = file->out;

@@ -56,7 +56,17 @@ static NAMES(names_vit, NAME_OF("patch_embed", "embeddings.patch_embeddings.proj
              NORMS("layernorm_before", "layernorm_after"),
              ATTENTION("attention.attention.query", "attention.attention.key", "attention.attention.value",
                        "attention.output.dense"),
-             MLP("intermediate.dense", "output.dense"));
+             MLP("intermediate.dense", "output.dense"), NAME("lm_head", "classifier"));
+
+static NAMES(names_deit, NAME_OF("patch_embed", "embeddings.patch_embeddings.projection", FOLDED),
+             NAME_OF("class_token", "embeddings.cls_token", FOLDED),
+             NAME_OF("distillation_token", "embeddings.distillation_token", FOLDED),
+             NAME_OF("embed.table", "embeddings.position_embeddings", BESIDE_SECOND), NAME("norm", "layernorm"),
+             NORMS("layernorm_before", "layernorm_after"),
+             ATTENTION("attention.attention.query", "attention.attention.key", "attention.attention.value",
+                       "attention.output.dense"),
+             MLP("intermediate.dense", "output.dense"), NAME("lm_head", "cls_classifier"),
+             NAME("lm_head", "classifier"), NAME("distillation_head", "distillation_classifier"));
 
 static NAMES(names_t5, NAME("embed_tokens", "shared"),
              NAME("bias.table", "decoder.block.#.layer.0.SelfAttention.relative_attention_bias.weight"),
@@ -117,9 +127,12 @@ const rs_architecture rs_encoders[] = {
         FAMILY("mt5", .method = "t5")),
     ROW("umt5", "UMT5: mT5 with positional biases in each layer", T5, .activation = RS_GELU_TANH, .own_output = true,
         .biases_apart = true, .matters = {{"tie_word_embeddings", false}}, FAMILY("umt5", .method = "t5")),
-    ROW("vit", "ViT: last hidden states of --pixels, whose sides may differ from those it was trained on", VISION,
-        .norm = {.kind = RS_NORM_LAYER, .bias = true, .epsilon = 1e-12}, .prefixes = {"", "vit."}, .names = names_vit,
-        FAMILY("vit vit_msn", .method = "learned_2d", .both_ways = true)),
+    ROW("vit", "ViT: classes, or last hidden states, of --pixels, whose sides may differ from those it was trained on",
+        VISION, .classifies = true, .norm = {.kind = RS_NORM_LAYER, .bias = true, .epsilon = 1e-12},
+        .prefixes = {"", "vit."}, .names = names_vit, FAMILY("vit vit_msn", .method = "learned_2d", .both_ways = true)),
+    ROW("deit", "DeiT: ViT's with a distillation token, and with its head where it was trained with a teacher", VISION,
+        .classifies = true, .distilled = true, .norm = {.kind = RS_NORM_LAYER, .bias = true, .epsilon = 1e-12},
+        .prefixes = {"", "deit."}, .names = names_deit, FAMILY("deit", .method = "learned_2d", .both_ways = true)),
     ROW("dinov2", "DINOv2: ViT's, what each part adds times a vector", VISION,
         .norm = {.kind = RS_NORM_LAYER, .bias = true, .epsilon = 1e-6}, .gated_narrower = true, .feed_forward = 4,
         .own_feed_forward = true, .prefixes = {"", "dinov2."},

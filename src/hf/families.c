@@ -36,7 +36,6 @@ static const rs_hf_family families[] = {
           .windows = RS_WINDOW_COMPRESSED, .window = 128),
     OTHER("*deepseek_v4", .head_dim = 512, .rotary_fraction = 0.125, .interleaved = true,
           .windows = RS_WINDOW_COMPRESSED, .window = 128),
-    OTHER("deit", .method = "learned_2d", .both_ways = true),
     OTHER("dinov3_vit", .otherwise = RS_SCALED_PATCHES),
     OTHER("dpt", .method = "learned_2d", .both_ways = true),
     OTHER("ernie", .method = "learned", .both_ways = true),

@@ -108,6 +108,26 @@ static rs_status read_curve(const rs_hf_loader *l, const rs_tensor *tensor, cons
   return RS_OK;
 }
 
+/* A table of positions (1, 2 + patches, d), of which ours has no second row: the distillation token gets that, for both
+ * stand in one place whatever the picture. Tokens come before tables. */
+static rs_status read_beside_second(const rs_hf_loader *l, const rs_tensor *tensor, const rs_hf_source *s,
+                                    rs_err *err) {
+  rs_transformer *t = l->transformer;
+  const rs_tensor *token = rs_transformer_tensor(t, "model.distillation_token");
+  const rs_tensor theirs = {.rows = tensor->rows + 1, .columns = tensor->columns};
+  size_t d = tensor->columns;
+  const rs_stored_tensor *stored;
+  RS_TRY(find_folded(l, &theirs, s->name, &stored, err));
+  l->used[stored - l->file->tensors] = true;
+  double *second = rs_alloc(d, sizeof *second, err);
+  rs_status status = second != NULL ? rs_stored_doubles(stored, d, d, second, err) : RS_MEMORY;
+  for (size_t i = 0; i < d && status == RS_OK; i++)
+    rs_transformer_set(t, token->offset + i, rs_transformer_get(t, token->offset + i) + second[i]);
+  free(second);
+  if (status == RS_OK) status = read_run(l, stored, 0, d, tensor->offset, err);
+  return status == RS_OK ? read_run(l, stored, 2 * d, (tensor->rows - 1) * d, tensor->offset + d, err) : status;
+}
+
 static void fill_ones(const rs_hf_loader *l, const rs_tensor *tensor) {
   size_t end = tensor->offset + tensor->rows * tensor->columns;
   for (size_t i = tensor->offset; i < end; i++) rs_transformer_set(l->transformer, i, 1);
@@ -133,6 +153,7 @@ static rs_status read_tensor(const rs_hf_loader *l, const rs_tensor *tensor, rs_
   rs_hf_rows kind = s.renamed != NULL ? s.renamed->rows : RS_ROWS_OWN;
   if (kind == RS_ROWS_HEADS) return read_heads(l, tensor, &s, err);
   if (kind == RS_ROWS_CURVE) return read_curve(l, tensor, &s, err);
+  if (kind == RS_ROWS_BESIDE_SECOND) return read_beside_second(l, tensor, &s, err);
   if (kind == RS_ROWS_ONES) {
     fill_ones(l, tensor);
     return RS_OK;

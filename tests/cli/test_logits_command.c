@@ -69,7 +69,8 @@ static void expect_golden(const golden_case *c) {
     snprintf(last, sizeof last, "%zu", wanted.shape[1]);
     struct command given = {.arguments = {"logits", model_path(c->model), "--out", "out.npy", "--precision",
                                           precisions[p].precision, "--last", last}};
-    size_t count = 8;
+    size_t count = wanted.rank == 3 ? 8 : 6; /* one answer a picture has no last ones */
+    given.arguments[count] = NULL;
     if (c->tokens != NULL) {
       snprintf(paths[1], sizeof paths[1], "%s/%s", model_path(c->model), c->tokens);
       given.arguments[count++] = paths[1];
@@ -141,6 +142,29 @@ Test(logits_command, attention__of_a_vit__is_that_of_transformers) {
   expect_failure(&(command){.arguments = {"logits", model_path("vit"), "--pixels", model_path("vit/pixel_values.npy"),
                                           "--rollout", "none/r.npy"}},
                  1, "ropescope: none/r.npy: cannot write: No such file or directory\n");
+}
+
+/* Classes of two pictures, of ViT and of DeiT with and without what its teacher taught it; states, whose first two are
+ * of no patch. The table's rows of both stay as they are where it is resized. */
+Test(logits_command, classes_of_pictures__at_two_sizes) {
+  static const char *const models[] = {"vit_classes", "deit_classes", "deit_teacher", "deit"};
+  for (size_t i = 0; i < RS_COUNT(models); i++) {
+    const char *name = i < 3 ? "logits" : "output";
+    char wanted[2][40];
+    snprintf(wanted[0], sizeof wanted[0], "%s.npy", name);
+    snprintf(wanted[1], sizeof wanted[1], "%s_interp.npy", name);
+    expect_golden(&(golden_case){models[i], NULL, wanted[0], NULL, {{"--pixels", "pixel_values.npy"}}});
+    expect_golden(&(golden_case){models[i], NULL, wanted[1], NULL, {{"--pixels", "pixel_values_interp.npy"}}});
+  }
+}
+
+Test(logits_command, last_tokens_of_classes__are_refused) {
+  char pixels[512];
+  snprintf(pixels, sizeof pixels, "%s", model_path("deit_teacher/pixel_values.npy"));
+  expect_failure(&(command){.arguments = {"logits", model_path("deit_teacher"), "--out", "o.npy", "--pixels", pixels,
+                                          "--last", "2"}},
+                 2, "ropescope: --last 2: the model says one class a sequence, and none of single tokens\n");
+  cr_expect(!exists("o.npy"));
 }
 
 Test(logits_command, inputs_of_another_model__are_refused) {

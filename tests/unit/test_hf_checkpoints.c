@@ -72,6 +72,83 @@ Test(hf_checkpoints, vit__images_of_patches_behind_a_class_token) {
   leaves((const char *[]){"config.json"}, 1);
 }
 
+/* Classes are those that have names, else as many as are said, else transformers' two; a class without them says
+ * states. DeiT's second token is there in any case, its head with a teacher alone. */
+Test(hf_checkpoints, classifiers_of_pictures__classes_and_tokens) {
+  static const struct {
+    const char *type, *text;
+    size_t classes, lead;
+    rs_prediction prediction;
+  } cases[] = {
+      {"vit", "\"architectures\": [\"ViTModel\"], \"num_labels\": 9", 0, 1, RS_PREDICTS_CLASS},
+      {"vit", "\"architectures\": [\"ViTForImageClassification\"]", 2, 1, RS_PREDICTS_CLASS},
+      {"vit", "\"architectures\": [\"ViTForImageClassification\"], \"num_labels\": 9", 9, 1, RS_PREDICTS_CLASS},
+      {"vit",
+       "\"architectures\": [\"ViTForImageClassification\"], \"id2label\": {\"0\": \"cat\", \"1\": \"dog\", \"2\": "
+       "\"eel\"}, \"num_labels\": 9",
+       3, 1, RS_PREDICTS_CLASS},
+      {"dinov2", "\"architectures\": [\"Dinov2ForImageClassification\"]", 0, 1, RS_PREDICTS_CLASS},
+      {"deit", "\"architectures\": null", 0, 2, RS_PREDICTS_CLASS},
+      {"deit", "\"architectures\": [\"DeiTForImageClassification\"], \"num_labels\": 4", 4, 2, RS_PREDICTS_CLASS},
+      {"deit", "\"architectures\": [\"DeiTForImageClassificationWithTeacher\"], \"num_labels\": 4", 4, 2,
+       RS_PREDICTS_LOGITS}};
+  enter_scratch();
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char text[640];
+    snprintf(text, sizeof text,
+             "{" SIZES "\"model_type\": \"%s\", \"num_hidden_layers\": 1, \"image_size\": 12, \"patch_size\": 4, %s}",
+             cases[i].type, cases[i].text);
+    rs_hf_checkpoint checkpoint = read_config(text);
+    const rs_shape *shape = &checkpoint.shape;
+    cr_expect_eq(shape->classes, cases[i].classes, "%s: %zu", text, shape->classes);
+    cr_expect(rs_shape_lead(shape) == cases[i].lead && shape->prediction == cases[i].prediction, "%s", text);
+    cr_expect(shape->output_bias == (cases[i].classes > 0), "%s", text);
+    cr_expect_eq(checkpoint.tokens.runs[0].tokens, cases[i].lead, "%s", text);
+    cr_expect_eq(checkpoint.geometry.train_length, 9 + cases[i].lead, "%s", text);
+    rs_hf_checkpoint_clear(&checkpoint);
+  }
+  leaves((const char *[]){"config.json"}, 1);
+}
+
+/* Two pictures of 16 x 16, in patches of 4: a config of other sides has another table, one of other names a head that
+ * is not there. */
+Test(hf_checkpoints, deit__weights_that_do_not_fit__are_named) {
+  static const struct {
+    const char *model, *change, *said;
+  } cases[] = {{"deit_teacher",
+                "\"image_size\": 20, \"num_labels\": 7, \"architectures\": "
+                "[\"DeiTForImageClassificationWithTeacher\"]",
+                "tensor \"deit.embeddings.position_embeddings\": has 576 numbers, wanted are 27 x 32"},
+               {"deit_teacher",
+                "\"image_size\": 16, \"num_labels\": 6, \"architectures\": "
+                "[\"DeiTForImageClassificationWithTeacher\"]",
+                "tensor \"cls_classifier.weight\": has shape (7, 32), wanted is (6, 32)"},
+               {"deit_classes",
+                "\"image_size\": 16, \"architectures\": "
+                "[\"DeiTForImageClassificationWithTeacher\"]",
+                "holds no tensor \"distillation_classifier.weight\""}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    enter_scratch();
+    char path[512], text[640];
+    rs_hf_checkpoint checkpoint;
+    rs_transformer *transformer = NULL;
+    rs_err err = {0};
+    snprintf(path, sizeof path, "%s/model.safetensors", model_path(cases[i].model));
+    cr_assert_eq(symlink(path, "model.safetensors"), 0);
+    snprintf(text, sizeof text,
+             "{\"model_type\": \"deit\", \"hidden_size\": 32, \"num_attention_heads\": 4, \"num_hidden_layers\": 2, "
+             "\"intermediate_size\": 64, \"patch_size\": 4, %s}",
+             cases[i].change);
+    cr_assert_eq(rs_file_write("config.json", text, strlen(text), &err), RS_OK);
+    cr_assert_eq(rs_hf_checkpoint_read(".", &checkpoint, &err), RS_OK, "%s", err.message);
+    cr_expect_eq(rs_hf_checkpoint_load(&checkpoint, ".", RS_F32, false, &transformer, &err), RS_INPUT);
+    cr_expect(strstr(err.message, cases[i].said) != NULL, "%s", err.message);
+    cr_expect_null(transformer);
+    rs_hf_checkpoint_clear(&checkpoint);
+    leaves((const char *[]){"config.json", "model.safetensors"}, 2);
+  }
+}
+
 /* ---- configs that do not fit ------------------------------------------------------------------------------------- */
 
 Test(hf_checkpoints, configs_that_are_not_computed__say_why) {

@@ -226,8 +226,12 @@ static rs_status put_answers(rs_npy_file *file, void *context, rs_err *err) {
 static rs_status say(const rs_transformer *transformer, const rs_reader_in *in, const cli_options *options,
                      rs_err *err) {
   answers a = {.transformer = transformer, .in = in, .options = options};
-  rs_array out = {.rank = 3, .shape = {in->count, in->last, rs_reader_width(transformer)}};
-  out.count = out.shape[0] * out.shape[1] * out.shape[2];
+  size_t width = rs_reader_width(transformer);
+  rs_array out = {.rank = 3, .shape = {in->count, in->last, width}, .count = in->count * in->last * width};
+  if (rs_reader_single(transformer)) {
+    out.rank = 2;
+    out.shape[1] = width;
+  }
   return rs_npy_fill(options->out, &out, transformer->format == RS_F64, put_answers, &a, err);
 }
 

@@ -30,14 +30,18 @@ import weights as made_weights  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 LAST = 32  # positions that are kept of inputs longer than 64, and of further ones
 CLASSES = {"bert": transformers.BertModel, "vit": transformers.ViTModel, "t5": transformers.T5ForConditionalGeneration,
-           "qwen2_vl": transformers.Qwen2VLForConditionalGeneration}
+           "qwen2_vl": transformers.Qwen2VLForConditionalGeneration,
+           "vit_classes": transformers.ViTForImageClassification, "deit": transformers.DeiTModel,
+           "deit_classes": transformers.DeiTForImageClassification,
+           "deit_teacher": transformers.DeiTForImageClassificationWithTeacher}
 ROWS = {"gemma2", "gpt_oss", "llama", "mpt"}  # whose attention of the last query is kept
 MAPS = {"gpt_oss", "llama", "vit"}  # whose attention is kept, of every head, and its rollout
 MAP_TOKENS = 16  # of text
 INPUTS = {"tokens": "input_ids", "pixel_values": "pixel_values", "position_ids": "position_ids",
           "attention_mask": "attention_mask", "token_type_ids": "token_type_ids",
           "decoder_input_ids": "decoder_input_ids"}
-FURTHER = {"phi3_longrope": ["_short", "_at64", "_at65"], "vit": ["_interp", "_interp_small"]}
+FURTHER = {"phi3_longrope": ["_short", "_at64", "_at65"], "vit": ["_interp", "_interp_small"],
+           "vit_classes": ["_interp"], "deit": ["_interp"], "deit_classes": ["_interp"], "deit_teacher": ["_interp"]}
 
 
 def read(path):
@@ -134,7 +138,7 @@ def main(made, out):
             kind = weights.removeprefix("model").removeprefix("_").removesuffix(".safetensors")
             for suffix in [""] + further:
                 inputs = inputs_of(folder, suffix)
-                file = ("output" if name in ("bert", "vit") else "logits") + suffix + (f"_{kind}weights" if kind else "")
+                file = ("output" if name in ("bert", "deit", "vit") else "logits") + suffix + (f"_{kind}weights" if kind else "")
                 np.save(os.path.join(target, file + ".npy"), answers(model, inputs, suffix or kind))
             if name in ROWS:
                 inputs = inputs_of(folder, "")
