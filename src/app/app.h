@@ -203,6 +203,7 @@ typedef struct rs_pivot_wanted {
   const char *where; /* for all of them; "" */
   long sort;         /* lines by that column of numbers, from 1; negative: the largest first; 0: as in the file */
   rs_pivot_form form;
+  const char *less; /* the line whose numbers all are less, in paired differences; NULL: none */
 } rs_pivot_wanted;
 
 /* Reads a CSV file and adds the table to `text`; "-" (null in JSON) stands where no row has a number. RS_INPUT, RS_IO,

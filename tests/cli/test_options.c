@@ -76,6 +76,7 @@ Test(options, every_pair__goes_with_its_commands_alone) {
       {"--lines=model", "table"},
       {"--where=seed=0", "table"},
       {"--sort=1", "table"},
+      {"--less=a", "table"},
       {"--only=decay", "plot"},
       {"--man", "help"},
       {"--format=text", "plot check"},

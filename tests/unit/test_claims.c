@@ -392,13 +392,13 @@ static rs_status pivot(rs_pivot_wanted wanted, rs_text *text, rs_err *err) {
 Test(claims, small_table__of_known_rows__is_as_it_should_read) {
   rs_text text = {0};
   rs_err err;
-  cr_assert_eq(pivot((rs_pivot_wanted){"method", asked, 3, "", 0, RS_PIVOT_MARKDOWN}, &text, &err), RS_OK, "%s",
+  cr_assert_eq(pivot((rs_pivot_wanted){"method", asked, 3, "", 0, RS_PIVOT_MARKDOWN, NULL}, &text, &err), RS_OK, "%s",
                err.message);
   cr_expect_str_eq(rs_text_string(&text), "| method | x | far | y |\n|---|---|---|---|\n"
                                           "| rope | 1.5 | - | 12 |\n| pi | 9.33 | -1 | - |\n");
-  cr_assert_eq(pivot((rs_pivot_wanted){"method", asked, 1, "x<16", -1, RS_PIVOT_MARKDOWN}, &text, &err), RS_OK);
+  cr_assert_eq(pivot((rs_pivot_wanted){"method", asked, 1, "x<16", -1, RS_PIVOT_MARKDOWN, NULL}, &text, &err), RS_OK);
   cr_expect_str_eq(rs_text_string(&text), "| method | x |\n|---|---|\n| pi | 6 |\n| rope | 1.5 |\n");
-  cr_assert_eq(pivot((rs_pivot_wanted){"length_tokens", asked, 2, "", 2, RS_PIVOT_PLAIN}, &text, &err), RS_OK);
+  cr_assert_eq(pivot((rs_pivot_wanted){"length_tokens", asked, 2, "", 2, RS_PIVOT_PLAIN, NULL}, &text, &err), RS_OK);
   cr_expect_str_eq(rs_text_string(&text), "length_tokens    x  far\n"
                                           "32768           16   -1\n"
                                           "1024           2.5    -\n"
@@ -411,7 +411,7 @@ Test(claims, small_table__of_odd_words__has_a_line_for_each) {
   static const char *const means[] = {"x", "a|b: exponent(x; y)"};
   rs_text text = {0};
   rs_err err = {0};
-  rs_pivot_wanted wanted = {"label", means, 2, "", 0, RS_PIVOT_MARKDOWN};
+  rs_pivot_wanted wanted = {"label", means, 2, "", 0, RS_PIVOT_MARKDOWN, NULL};
   put("e.csv", "label,x,y\n,1,1\n,4,2\n\"a;b\",2,2\n\" c \",3,3\n1k,5,-1\n1k,6,1\n1024,9,1\nc|d=e,7,2\n");
   cr_assert_eq(rs_pivot("e.csv", &wanted, &text, &err), RS_OK, "%s", err.message);
   cr_expect_str_eq(rs_text_string(&text), "| label | x | a\\|b |\n|---|---|---|\n"
@@ -429,23 +429,23 @@ Test(claims, small_table__of_what_is_not_there__is_refused) {
                            *const nothing[] = {"far: where x=1"};
   rs_text text = {0};
   rs_err err;
-  cr_expect_eq(pivot((rs_pivot_wanted){"method", wrong, 1, "", 0, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
+  cr_expect_eq(pivot((rs_pivot_wanted){"method", wrong, 1, "", 0, RS_PIVOT_PLAIN, NULL}, &text, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "entropy: no column entropy (there are method, length_tokens, x, y, z)");
-  cr_expect_eq(pivot((rs_pivot_wanted){"method", none, 1, "", 0, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
+  cr_expect_eq(pivot((rs_pivot_wanted){"method", none, 1, "", 0, RS_PIVOT_PLAIN, NULL}, &text, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "x where x>99: no row is selected: none has x>99");
-  cr_expect_eq(pivot((rs_pivot_wanted){"method", nothing, 1, "", 0, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
+  cr_expect_eq(pivot((rs_pivot_wanted){"method", nothing, 1, "", 0, RS_PIVOT_PLAIN, NULL}, &text, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "\"far: where x=1\" names no column");
   char longest[600], too_long[1200];
   snprintf(longest, sizeof longest, "%0*d", 520, 0);
   snprintf(too_long, sizeof too_long, "x>0%*s;x>0", 1100, "");
   const char *const names[] = {longest}, *const titled[] = {"x: y where x>0"};
-  cr_expect_eq(pivot((rs_pivot_wanted){"method", names, 1, "", 0, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
+  cr_expect_eq(pivot((rs_pivot_wanted){"method", names, 1, "", 0, RS_PIVOT_PLAIN, NULL}, &text, &err), RS_INPUT);
   cr_expect(ends_so(err.message, "0...\" is too long"), "%s", err.message);
-  cr_expect_eq(pivot((rs_pivot_wanted){"method", titled, 1, too_long, 0, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
+  cr_expect_eq(pivot((rs_pivot_wanted){"method", titled, 1, too_long, 0, RS_PIVOT_PLAIN, NULL}, &text, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "\"x: y where x>0...\" is too long");
-  cr_expect_eq(pivot((rs_pivot_wanted){"model", asked, 3, "", 0, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
+  cr_expect_eq(pivot((rs_pivot_wanted){"model", asked, 3, "", 0, RS_PIVOT_PLAIN, NULL}, &text, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "no column model (there are method, length_tokens, x, y, z)");
-  cr_expect_eq(pivot((rs_pivot_wanted){"method", asked, 3, "", -4, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
+  cr_expect_eq(pivot((rs_pivot_wanted){"method", asked, 3, "", -4, RS_PIVOT_PLAIN, NULL}, &text, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "sort: there are 3 columns of numbers");
   rs_text_clear(&text);
 }

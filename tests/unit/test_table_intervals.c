@@ -9,7 +9,7 @@ TestSuite(table_intervals, .init = make_folder, .fini = remove_folder);
 
 /* The table of the folder's summary: what it says, to be freed. */
 static char *table_of(const char *const *questions, size_t count, const char *where, rs_pivot_form form) {
-  const rs_pivot_wanted wanted = {"method", questions, count, where, 0, form};
+  const rs_pivot_wanted wanted = {"method", questions, count, where, 0, form, NULL};
   rs_text text = {0};
   rs_err err = {0};
   cr_assert_eq(rs_pivot(path_in("summary.csv"), &wanted, &text, &err), RS_OK, "%s", err.message);
@@ -96,7 +96,7 @@ Test(table_intervals, best__of_one_or_of_lengths__is_not_marked) {
   table_says(AT_1K, "", RS_PIVOT_PLAIN,
              "method              1k\nyarn    0.2 [0.1, 0.3]\n\nyarn: not apart at 1k (95 %)\n");
   const char *question = "loss_difference_nats";
-  const rs_pivot_wanted wanted = {"length_tokens", &question, 1, "", 0, RS_PIVOT_PLAIN};
+  const rs_pivot_wanted wanted = {"length_tokens", &question, 1, "", 0, RS_PIVOT_PLAIN, NULL};
   rs_text text = {0};
   rs_err err = {0};
   cr_assert_eq(rs_pivot(path_in("summary.csv"), &wanted, &text, &err), RS_OK, "%s", err.message);
@@ -193,6 +193,48 @@ Test(table_intervals, several_seeds__have_the_interval_of_seeds_and_blocks) {
   free(text);
 }
 
+/* Numbers less those of a line, with the interval of the differences block by block: it is no difference of two
+ * intervals. What has no interval has a difference all the same. */
+Test(table_intervals, less_a_line__has_the_interval_of_paired_differences) {
+  const char *questions[] = {AT_1K, "loss_nats"};
+  rs_pivot_wanted wanted = {
+      .lines = "method", .questions = questions, .count = 2, .where = "", .less = "yarn", .form = RS_PIVOT_JSON};
+  rs_text text = {0};
+  rs_tree *tree = NULL;
+  put_trials(seeds, RS_COUNT(seeds), NULL);
+  cr_assert_eq(rs_pivot(path_in("summary.csv"), &wanted, &text, NULL), RS_OK);
+  cr_assert_eq(rs_json_read(text.data, text.length, "table", &tree, NULL), RS_OK, "%s", text.data);
+  for (size_t m = 0; m < 2; m++) {
+    double values[2 * BLOCKS], less[2 * BLOCKS];
+    rs_interval want;
+    for (size_t s = 0; s < 2; s++) {
+      copy_blocks(&seeds[2 * m + s], &values[s * BLOCKS]);
+      copy_blocks(&seeds[s], &less[s * BLOCKS]);
+    }
+    for (size_t i = 0; i < 2 * BLOCKS; i++) values[i] -= less[i];
+    cr_assert_eq(rs_bootstrap_mean(values, 2, BLOCKS, &want, NULL), RS_OK);
+    const rs_node *cell = rs_node_get(&tree->root.items[m], "1k");
+    cr_expect_float_eq(member(cell, "value"), want.mean, 1e-12);
+    cr_expect_float_eq(member(cell, "low"), want.low, 1e-12, "%g", member(cell, "low"));
+    cr_expect_float_eq(member(cell, "high"), want.high, 1e-12);
+    cr_expect_str_eq(rs_node_get(cell, "winner")->text, m == 0 ? "true" : "false");
+    if (m == 0) cr_expect_str_eq(rs_node_get(&tree->root.items[m], "loss_nats")->text, "0");
+  }
+  rs_tree_free(tree);
+  rs_text_clear(&text);
+  put_trials(paired, RS_COUNT(paired), NULL);
+  wanted = (rs_pivot_wanted){.lines = "method", .questions = questions, .count = 1, .where = "", .less = "yarn"};
+  cr_assert_eq(rs_pivot(path_in("summary.csv"), &wanted, &text, NULL), RS_OK);
+  cr_expect_not_null(strstr(text.data, "yarn               0 [0, 0]\n"), "%s", text.data);
+  cr_expect_not_null(strstr(text.data, "pi       0.125 [0.1, 0.163]\n"), "%s", text.data);
+  rs_text_clear(&text);
+  rs_err err = {0};
+  wanted.less = "yarm";
+  cr_assert_eq(rs_pivot(path_in("summary.csv"), &wanted, &text, &err), RS_INPUT);
+  cr_expect_str_eq(err.message, "less: there is no line yarm (lines are words of method)");
+  rs_text_clear(&text);
+}
+
 /* Blocks alike and seeds that disagree: a bootstrap over blocks alone would see two that are apart. */
 Test(table_intervals, seeds_that_disagree__leave_methods_together) {
   static const trial rows[] = {{"yarn", 1024, 1, 0, 0, {1, 1, 1, 1}},
@@ -222,7 +264,7 @@ Test(table_intervals, seeds_that_disagree__leave_methods_together) {
 
 Test(table_intervals, each_failing_allocation__is_survived_without_leak) {
   const char *question = AT_1K;
-  const rs_pivot_wanted wanted = {"method", &question, 1, "", 0, RS_PIVOT_PLAIN};
+  const rs_pivot_wanted wanted = {"method", &question, 1, "", 0, RS_PIVOT_PLAIN, NULL};
   if (!COUNTS_MEMORY) cr_skip_test("malloc belongs to the sanitizer");
   put_trials(seeds, RS_COUNT(seeds), NULL);
   refused = true;

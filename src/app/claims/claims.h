@@ -113,6 +113,7 @@ typedef struct rs_ranking_in {
   const rs_line *lines;       /* (count,) */
   const double *means;        /* (count,) the numbers; NaN: none */
   size_t count;
+  size_t less; /* the line that numbers are less, whose intervals are those of paired differences; RS_NO_COUNT: none */
 } rs_ranking_in;
 
 /* What intervals say of it. */

@@ -22,6 +22,7 @@ typedef struct pivot {
   rs_line *words;       /* (lines) of the column `wanted->lines` */
   double *numbers;      /* (lines, wanted->count) */
   size_t *order, lines; /* (lines) */
+  size_t less;          /* the line that all numbers are less; RS_NO_COUNT: none */
   rs_ranking *rankings; /* (wanted->count) */
 } pivot;
 
@@ -84,6 +85,22 @@ static rs_status read_words(pivot *p, rs_err *err) {
   return RS_OK;
 }
 
+static rs_status find_less(pivot *p, rs_err *err) {
+  p->less = RS_NO_COUNT;
+  for (size_t line = 0; line < p->lines && p->wanted->less != NULL; line++)
+    if (strcmp(p->words[line].word, p->wanted->less) == 0) p->less = line;
+  if (p->wanted->less == NULL || p->less != RS_NO_COUNT) return RS_OK;
+  return rs_fail(err, RS_INPUT, "less: there is no line %s (lines are words of %s)", p->wanted->less, p->wanted->lines);
+}
+
+static void subtract_less(pivot *p) {
+  size_t count = p->wanted->count;
+  for (size_t i = 0; i < count && p->less != RS_NO_COUNT; i++) {
+    double less = p->numbers[p->less * count + i];
+    for (size_t line = 0; line < p->lines; line++) p->numbers[line * count + i] -= less;
+  }
+}
+
 static rs_status read_numbers(pivot *p, rs_err *err) {
   for (size_t line = 0; line < p->lines; line++)
     for (size_t i = 0; i < p->wanted->count; i++) {
@@ -129,8 +146,9 @@ static rs_status read_rankings(pivot *p, const char *file, rs_arena *arena, rs_e
   for (size_t i = 0; i < p->wanted->count; i++) {
     const question *q = &p->questions[i];
     for (size_t line = 0; line < p->lines; line++) means[line] = p->numbers[line * p->wanted->count + i];
-    RS_TRY(rs_ranking_find(&(rs_ranking_in){p->table, directory, q->column, q->where, p->words, means, p->lines}, arena,
-                           &p->rankings[i], err));
+    RS_TRY(
+        rs_ranking_find(&(rs_ranking_in){p->table, directory, q->column, q->where, p->words, means, p->lines, p->less},
+                        arena, &p->rankings[i], err));
   }
   return RS_OK;
 }
@@ -236,9 +254,11 @@ static rs_status make(pivot *p, const char *file, rs_arena *arena, rs_text *text
   RS_TRY(rs_arena_check(arena, err));
   RS_TRY(read_questions(p, err));
   RS_TRY(read_words(p, err));
+  RS_TRY(find_less(p, err));
   p->numbers = rs_arena_take(arena, p->lines * count, sizeof *p->numbers);
   RS_TRY(rs_arena_check(arena, err));
   RS_TRY(read_numbers(p, err));
+  subtract_less(p);
   RS_TRY(read_rankings(p, file, arena, err));
   sort_lines(p);
   const rs_doc *doc = fill(p, columns, arena);

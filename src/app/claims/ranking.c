@@ -54,16 +54,25 @@ static rs_status read_line(const rs_ranking_in *in, size_t index, size_t *scratc
   return RS_OK;
 }
 
+/* The paired difference of two lines: of those alone that have read the same seeds. */
+static rs_status find_difference_interval(const rs_paired *paired, const rows *line, const rows *less,
+                                          rs_interval *interval, rs_err *err) {
+  bool same = line->count == less->count;
+  for (size_t i = 0; same && i < line->count; i++) same = strcmp(line->seeds[i], less->seeds[i]) == 0;
+  return same ? rs_blocks_interval(&paired->blocks, line->cells, less->cells, line->count, interval, err) : RS_OK;
+}
+
 /* The interval of a line: of one row its columns say it, of several seeds their blocks do. */
 static rs_status find_interval(const rs_ranking_in *in, const char *column, const rs_paired *paired, const rows *line,
-                               rs_interval *interval, const char **differs, rs_err *err) {
+                               const rows *less, rs_interval *interval, const char **differs, rs_err *err) {
   *interval = (rs_interval){NAN, NAN, NAN};
-  if (line->count == 1)
+  if (line->count == 1 && less == NULL)
     *interval = (rs_interval){NAN, number(in->table, line->rows[0], column, "_low"),
                               number(in->table, line->rows[0], column, "_high")};
-  if (line->count < 2) return RS_OK;
+  if (line->count < (less != NULL ? 1 : 2)) return RS_OK;
   const char *key = find_difference(in->table, paired, line);
   if (key != NULL) *differs = key;
+  if (key == NULL && less != NULL) return find_difference_interval(paired, line, less, interval, err);
   return key != NULL ? RS_OK : rs_blocks_interval(&paired->blocks, line->cells, NULL, line->count, interval, err);
 }
 
@@ -86,7 +95,8 @@ static rs_status rank(const rs_ranking_in *in, const char *column, const rs_pair
   const char *differs = NULL;
   RS_TRY(rs_arena_check(arena, err));
   for (size_t i = 0; i < in->count; i++) {
-    RS_TRY(find_interval(in, column, paired, &lines[i], &out->intervals[i], &differs, err));
+    const rows *less = in->less < in->count ? &lines[in->less] : NULL;
+    RS_TRY(find_interval(in, column, paired, &lines[i], less, &out->intervals[i], &differs, err));
     rivals[i] = (rs_rival){lines[i].cells, lines[i].seeds, lines[i].count, in->means[i], false};
   }
   out->known = true;

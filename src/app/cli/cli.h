@@ -23,7 +23,7 @@ typedef struct cli_options {
   size_t argument_count;                 /* all that were given, kept or not */
   cli_list edits, models;                /* --set, and --hf of sweeps */
   cli_list jobs, only, engines, ignored; /* --job, --only, --engine, --ignore, each with several names by commas */
-  const char *lengths, *methods, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where,
+  const char *lengths, *methods, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *less, *where,
       *checkpoints;
   const char *layers, *criterion, *format, *precision, *position_ids, *attention_mask, *token_types, *decoder_tokens,
       *pixels, *attention, *rollout, *to, *inv_freq, *weights, *consumer, *shard, *shift;

@@ -123,6 +123,7 @@ int cmd_table(const cli_options *options) {
   rs_pivot_wanted wanted = {.lines = options->lines != NULL ? options->lines : "method",
                             .questions = options->arguments + 1,
                             .where = options->where != NULL ? options->where : "",
+                            .less = options->less,
                             .sort = options->sort,
                             .form = options->json       ? RS_PIVOT_JSON
                                     : options->markdown ? RS_PIVOT_MARKDOWN

@@ -158,6 +158,8 @@ static const struct option_row {
     {"markdown", NULL, FLAG, FIELD(markdown), LISTS, .help = "a whole list as Markdown tables"},
     {"markdown", NULL, FLAG, FIELD(markdown), REPRODUCE | TABLE, .help = "as Markdown"},
     {"lines", "COLUMN", NAME, FIELD(lines), TABLE, .help = "a line for each word of this column (default: method)"},
+    {"less", "WORD", TEXT, FIELD(less), TABLE,
+     .help = "numbers less those of this line, with the intervals of paired differences"},
     {"where", "CONDITIONS", TEXT, FIELD(where), TABLE, .help = "these rows alone, as in 'length_tokens=32k; seed=0'"},
     {"sort", "N", COLUMN, FIELD(sort), TABLE, .help = "lines by the N-th column of numbers; -N: the largest first"},
     {"only", "NAME,...", LIST, FIELD(only), PLOT, .help = "these pictures, by name or column; may be given again"},
