@@ -179,11 +179,10 @@ rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *
   return rs_read_rows(transformer, in, keep_row, &left, err);
 }
 
-rs_status rs_reader_context(const rs_transformer *transformer, const rs_reader_in *in, size_t sequence,
-                            rs_context **context, rs_batch *batch, rs_err *err) {
+rs_status rs_reader_context(const rs_transformer *transformer, const rs_reader_in *in, rs_context **context,
+                            rs_batch *batch, rs_err *err) {
   *context = NULL;
   RS_TRY(check(transformer, in, err));
-  if (sequence >= in->count) return rs_fail(err, RS_INPUT, "sequence %zu: there are %zu, from 0", sequence, in->count);
-  *batch = batch_of(transformer, in, sequence);
-  return make_context(transformer, in, sequence, context, err);
+  *batch = batch_of(transformer, in, 0);
+  return make_context(transformer, in, 0, context, err);
 }

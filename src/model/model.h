@@ -355,10 +355,10 @@ rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *
 rs_status rs_read_rows(const rs_transformer *transformer, const rs_reader_in *in,
                        void (*take)(void *context, const double *row), void *context, rs_err *err) RS_NONNULL(1, 2, 3);
 
-/* What one of the sequences is read with, for those who want more of a pass than its answers: its context, which is the
- * caller's, and itself, borrowed from `in`. Fails as rs_read_logits; RS_INPUT where there is no such sequence. */
-rs_status rs_reader_context(const rs_transformer *transformer, const rs_reader_in *in, size_t sequence,
-                            rs_context **context, rs_batch *batch, rs_err *err) RS_NONNULL(1, 2, 4, 5);
+/* What the first sequence is read with, for those who want more of a pass than its answers: its context, which is the
+ * caller's, and itself, borrowed from `in`. Fails as rs_read_logits. */
+rs_status rs_reader_context(const rs_transformer *transformer, const rs_reader_in *in, rs_context **context,
+                            rs_batch *batch, rs_err *err) RS_NONNULL(1, 2, 3, 4);
 
 /* Numbers of each answer: C or d. */
 size_t rs_reader_width(const rs_transformer *transformer) RS_NONNULL(1);

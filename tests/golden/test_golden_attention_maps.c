@@ -1,6 +1,7 @@
 /* Attention of published models, every weight of every head, against transformers' output_attentions in double
  * precision, and its rollout against numpy (models/outputs.py): a Llama, a gpt-oss, whose learned sinks take a part of
- * each row, and a ViT. Then the same numbers as a run writes them. */
+ * each row, a Gemma-2 with its scale of scores, caps and windows, and a ViT. Then the same numbers as a run writes
+ * them. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -85,7 +86,7 @@ static void check_model(const char *model, bool sinks) {
   const rs_reader_in in = input_of(model, &tokens, &patches);
   beside b = {.want = read_array(model, "attention.npy"), .least_sum = 1};
   rs_array want = read_array(model, "rollout.npy");
-  cr_assert_eq(rs_reader_context(transformer, &in, 0, &context, &batch, &err), RS_OK, "%s: %s", model, err.message);
+  cr_assert_eq(rs_reader_context(transformer, &in, &context, &batch, &err), RS_OK, "%s: %s", model, err.message);
   const rs_weights_watch watch = {take, &b};
   cr_assert_eq(rs_read_weights(context, &batch, &watch, &err), RS_OK, "%s: %s", model, err.message);
   cr_expect_eq(b.shown, b.want.shape[0] * b.want.shape[1]);
@@ -106,6 +107,7 @@ static void check_model(const char *model, bool sinks) {
 
 Test(golden_maps, weights_and_rollout__are_those_of_transformers) {
   check_model("llama", false);
+  check_model("gemma2", false);
   check_model("gpt_oss", true);
   check_model("vit", false);
 }
@@ -146,7 +148,7 @@ static void write_tokens(const char *model) {
 
 /* A checkpoint that reads its task, and a source that reads a text, show the same. */
 Test(golden_maps, runs__have_the_same_numbers) {
-  static const char *const models[] = {"llama", "gpt_oss"}, *const methods[] = {"rope", "yarn"};
+  static const char *const models[] = {"llama", "gpt_oss", "gemma2"}, *const methods[] = {"rope", "yarn", "rope"};
   for (size_t i = 0; i < RS_COUNT(models); i++) {
     char yaml[16384], folder[4096];
     snprintf(folder, sizeof folder, "%s", model_path(models[i]));

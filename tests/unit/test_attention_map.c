@@ -243,15 +243,19 @@ Test(attention_map, grids__are_rows_of_the_maps) {
   check_grid("rollout_grid.csv", "attention_rollout.csv", "rollout", listed, 3, 1);
 }
 
-/* Text before, and behind: a causal mask shows the first none of the picture, the middle a half, the last all. */
+/* Text before, and behind: a causal mask shows the first none of the picture, the middle what stands before it, the
+ * last all of its 3 rows of 4. */
 Test(attention_map, picture_in_text__seen_as_far_as_the_mask_goes) {
-  run("model: {name: tiny, head_dim: 8, heads: 2, rope_theta: 1e4, train_length: 64}\nlengths: [14]\nheads: [1]\n"
-      "queries: all\ntokens: [{text: 3}, {image: [3, 3]}, {text: 2}]\nmetrics: [attention_grid]\n",
+  run("model: {name: tiny, head_dim: 8, heads: 2, rope_theta: 1e4, train_length: 64}\nlengths: [17]\nheads: [1]\n"
+      "queries: all\ntokens: [{text: 3}, {image: [3, 4]}, {text: 2}]\nmetrics: [attention_grid]\n",
       "out");
   rs_table *t = read_table("out", "attention_grid.csv");
-  cr_expect_eq(t->rows, 5 + 9, "%zu rows", t->rows);
-  cr_expect_eq(whole(t, 0, "query_token"), 3 + 4);
-  cr_expect_eq(whole(t, 13, "query_token"), 13);
+  cr_assert_eq(t->rows, 7 + 12, "%zu rows", t->rows);
+  for (size_t i = 0; i < t->rows; i++) {
+    size_t patch = i < 7 ? i : i - 7;
+    cr_expect(whole(t, i, "query_token") == (i < 7 ? 3 + 4 + 2 : 16) && whole(t, i, "token") == 3 + patch);
+    cr_expect(whole(t, i, "row") == patch / 4 && whole(t, i, "column") == patch % 4, "%zu", i);
+  }
   rs_table_free(t);
 }
 

@@ -289,7 +289,7 @@ static rs_status show_attention(const rs_transformer *t, const rs_reader_in *in,
   rs_context *context;
   rs_batch batch;
   if (options->attention == NULL && options->rollout == NULL) return RS_OK;
-  RS_TRY(rs_reader_context(t, in, 0, &context, &batch, err));
+  RS_TRY(rs_reader_context(t, in, &context, &batch, err));
   weights w = {.context = context, .batch = &batch, .length = rs_context_encoding(context)->length};
   rs_status status = options->attention != NULL ? write_weights(t, &w, options->attention, err) : RS_OK;
   if (status == RS_OK && options->rollout != NULL) status = write_rollout(t, &w, options->rollout, err);
