@@ -51,8 +51,9 @@ static const rs_param specs[] = {RS_GRID_VIEW_SPECS(params, views)};
 
 static const rs_column curve[] = {
     RS_COLUMN("head", "", "head of the model, from 0", .integer = true),
-    RS_GRID_VIEW_COLUMNS("weight",
-                         "attention weight of the query on the patch; patches that it does not see have no row"),
+    RS_GRID_VIEW_COLUMNS(
+        "weight",
+        "attention weight of the query on the patch in one sequence; patches that it does not see have no row"),
 };
 
 const rs_metric_kind rs_metric_attention_grid = {

@@ -49,7 +49,8 @@ static const rs_column curve[] = {
     RS_COLUMN("key_token", "", "the token that it comes from, from 0; tokens that no layer sees have no row",
               .integer = true, .map = RS_MAP_X),
     RS_COLUMN("rollout", "1",
-              "product over layers of (A + I) / 2, A the attention weights, mean over heads, rows made to sum to 1",
+              "product over layers of (A + I) / 2, A the attention weights of one sequence, mean over heads, rows made "
+              "to sum to 1",
               .log_axis = true, .map = RS_MAP_SEEN),
 };
 

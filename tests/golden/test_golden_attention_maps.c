@@ -1,7 +1,7 @@
 /* Attention of published models, every weight of every head, against transformers' output_attentions in double
  * precision, and its rollout against numpy (models/outputs.py): a Llama, a gpt-oss, whose learned sinks take a part of
- * each row, a Gemma-2 with its scale of scores, caps and windows, and a ViT. Then the same numbers as a run writes
- * them. */
+ * each row, a Gemma-2 with its scale of scores, caps and windows, an MPT with ALiBi, and what sees both ways, a BERT
+ * and a ViT. Then the same numbers as a run writes them. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -109,6 +109,8 @@ Test(golden_maps, weights_and_rollout__are_those_of_transformers) {
   check_model("llama", false);
   check_model("gemma2", false);
   check_model("gpt_oss", true);
+  check_model("bert", false);
+  check_model("mpt", false);
   check_model("vit", false);
 }
 

@@ -35,7 +35,7 @@ CLASSES = {"bert": transformers.BertModel, "vit": transformers.ViTModel, "t5": t
            "deit_classes": transformers.DeiTForImageClassification,
            "deit_teacher": transformers.DeiTForImageClassificationWithTeacher}
 ROWS = {"gemma2", "gpt_oss", "llama", "mpt"}  # whose attention of the last query is kept
-MAPS = {"gemma2", "gpt_oss", "llama", "vit"}  # whose attention is kept, of every head, and its rollout
+MAPS = {"bert", "gemma2", "gpt_oss", "llama", "mpt", "vit"}  # whose attention is kept, of every head, and its rollout
 MAP_TOKENS = 16  # of text
 INPUTS = {"tokens": "input_ids", "pixel_values": "pixel_values", "position_ids": "position_ids",
           "attention_mask": "attention_mask", "token_type_ids": "token_type_ids",
