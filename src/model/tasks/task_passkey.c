@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_KEY = 1024, MOST_NEEDLES = 256, BYTES = 256, BYTE_MARK = '#', BYTE_NAME_MARK = '@' };
 static const double byte_symbols[] = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9'};
@@ -85,6 +86,11 @@ static rs_status check_ids(const rs_binding *binding, size_t offset, const rs_re
   for (size_t i = 0; i < ids->count; i++)
     if (ids->list[i] != rint(ids->list[i]))
       return rs_binding_fail(binding, offset, err, "%.17g is no id of a token", ids->list[i]);
+  for (size_t i = tokens; i < ids->count; i += tokens)
+    for (size_t k = 0; k < i; k += tokens)
+      if (memcmp(ids->list + i, ids->list + k, tokens * sizeof *ids->list) == 0)
+        return rs_binding_fail(binding, offset, err, "number %zu (from 0) is number %zu again: no two may be alike",
+                               i / tokens, k / tokens);
   return RS_OK;
 }
 
