@@ -385,6 +385,7 @@ typedef struct rs_example_shape {
   size_t patch_numbers;         /* vision: numbers of a patch; the patches are the tokens, without the class token */
   size_t frames, rows, columns; /* vision: the grid of patches; their product is the length */
   bool untrainable;             /* there are no sequences to train on */
+  size_t evaluated;             /* the fewest tokens of evaluation's, which may be more than these; 0: these will do */
   size_t evaluations;           /* different sequences of evaluation, after which they come again; 0: no end */
   size_t trained;               /* of RS_SPLIT_TRAINED, likewise; 0: there is no such split */
 } rs_example_shape;
@@ -434,7 +435,7 @@ typedef struct rs_task_kind {
   void (*release)(void *state); /* NULL: the state owns nothing */
   /* RS_DOMAIN where there is no sequence of so many tokens. */
   rs_status (*shape)(const void *state, size_t length, rs_example_shape *shape, rs_err *err);
-  /* Any thread, no allocation. `length` is one that `shape` has accepted. */
+  /* Any thread, no allocation. `length` is one that `shape` has accepted for the split. */
   void (*draw)(const void *state, rs_split split, uint64_t index, size_t length, rs_example *example);
   /* Accuracy of a guess that reads nothing, at a target of this part. */
   double (*chance)(const void *state, size_t part);

@@ -51,12 +51,20 @@ static rs_status read_all(const rs_context *context, const rs_task *task, rs_spl
   return status;
 }
 
+/* Training has sequences at lengths at which evaluation has none. */
+static rs_status check_length(const rs_task *task, rs_split split, const rs_example_shape *shape, rs_err *err) {
+  if (split == RS_SPLIT_TRAINING || shape->length >= shape->evaluated) return RS_OK;
+  return rs_fail(err, RS_DOMAIN, "%zu tokens: what the task %s is evaluated on takes %zu", shape->length,
+                 task->kind->kind.name, shape->evaluated);
+}
+
 rs_status rs_reading_make(const rs_context *context, const rs_task *task, rs_split split, size_t length,
                           size_t sequences, rs_reading *reading, rs_err *err) {
   rs_examples probe;
   *reading = (rs_reading){0};
   RS_TRY(rs_examples_make(task, &context->transformer->shape, length, 1, &probe, err));
   rs_status status = rs_examples_fit(&probe, &context->transformer->shape, err);
+  if (status == RS_OK) status = check_length(task, split, &probe.shape, err);
   size_t count = split == RS_SPLIT_EVALUATION ? rs_example_count(&probe.shape, sequences) : sequences;
   if (split == RS_SPLIT_TRAINED && probe.shape.trained < count) count = probe.shape.trained;
   if (status == RS_OK && split == RS_SPLIT_TRAINED && probe.shape.trained == 0)
@@ -150,6 +158,7 @@ rs_status rs_cut_losses(const rs_context *context, const rs_task *task, rs_split
   rs_example_shape shape;
   *losses = NULL;
   RS_TRY(rs_task_shape(task, length, &shape, err));
+  RS_TRY(check_length(task, split, &shape, err));
   if (context->transformer->shape.form != RS_DECODER)
     return rs_fail(err, RS_UNSUPPORTED, "contexts are cut for decoders alone");
   *losses = rs_alloc(sequences * shape.length, sizeof **losses, err);
@@ -261,6 +270,7 @@ rs_status rs_block_reader_create(const rs_context *context, const rs_task *task,
   fresh->context = context;
   rs_status status = rs_examples_make(task, &context->transformer->shape, length, 1, &fresh->examples, err);
   if (status == RS_OK) status = rs_examples_fit(&fresh->examples, &context->transformer->shape, err);
+  if (status == RS_OK) status = check_length(task, RS_SPLIT_EVALUATION, &fresh->examples.shape, err);
   if (status == RS_OK) status = make_reader(fresh, err);
   if (status == RS_OK) status = rs_pass_create(context, 1, false, &fresh->pass, err);
   if (status == RS_OK)

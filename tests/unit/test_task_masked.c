@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "../fixtures/scratch.h"
+#include "../fixtures/small_model.h"
 #include "../fixtures/task_desk.h"
 #include "io/io.h"
-#include "model/tasks.h"
 
 enum { HIDDEN, RANDOM, KEPT, PARTS };
 
@@ -317,25 +317,29 @@ Test(masked, largest_id__is_told_with_its_file) {
   leaves((const char *[]){"ids"}, 1);
 }
 
-/* All lengths score the last tokens of the longest sequence, each with those before them that it has. */
+/* All lengths score the last tokens of the longest sequence. */
 Test(masked, same_targets__are_the_last_of_the_longest) {
+  enum { LONGEST = 40, LENGTH = 16, SCORED = 12 };
   task_desk desk;
-  rs_examples whole, part;
-  desk_open(&desk, "masked", "", 1);
-  desk.task.same = (rs_same_targets){.longest = 40, .tokens = 12};
-  cr_assert_eq(rs_examples_make(&desk.task, 40, 1, &whole, NULL), RS_OK);
-  cr_assert_eq(rs_examples_make(&desk.task, 16, 1, &part, NULL), RS_OK);
-  for (uint64_t i = 0; i < 20; i++) {
-    desk_draw(&desk, RS_SPLIT_EVALUATION, i, 40);
-    rs_examples_draw(&whole, RS_SPLIT_EVALUATION, i, 0);
-    rs_examples_draw(&part, RS_SPLIT_EVALUATION, i, 0);
-    cr_expect_eq(memcmp(whole.tokens, desk.example.tokens, 40 * sizeof(int32_t)), 0);
-    cr_expect_eq(memcmp(part.tokens, desk.example.tokens + 24, 16 * sizeof(int32_t)), 0);
-    cr_expect_eq(memcmp(part.targets + 4, desk.example.targets + 28, 12 * sizeof(int32_t)), 0);
-    for (size_t t = 0; t < 4; t++) cr_expect_eq(part.targets[t], RS_NO_TARGET);
+  small_model m;
+  rs_context *context;
+  rs_reading reading;
+  small_model_fill(&m, RS_ENCODER);
+  rs_transformer *t = small_model_create(&m, RS_F64, 1);
+  desk_open(&desk, "masked", "symbols=10", 1);
+  desk.task.same = (rs_same_targets){.longest = LONGEST, .tokens = SCORED};
+  cr_assert_eq(rs_context_of_task(t, NULL, &desk.task, LENGTH, &context, NULL), RS_OK);
+  cr_assert_eq(rs_reading_make(context, &desk.task, RS_SPLIT_EVALUATION, LENGTH, 20, &reading, NULL), RS_OK);
+  for (size_t i = 0; i < 20; i++) {
+    const int32_t *targets = reading.targets + i * LENGTH;
+    desk_draw(&desk, RS_SPLIT_EVALUATION, i, LONGEST);
+    cr_expect_arr_eq(targets + LENGTH - SCORED, desk.example.targets + LONGEST - SCORED, SCORED * sizeof *targets);
+    for (size_t k = 0; k < LENGTH - SCORED; k++) cr_expect_eq(targets[k], RS_NO_TARGET);
   }
-  rs_examples_clear(&whole);
-  rs_examples_clear(&part);
+  rs_reading_clear(&reading);
+  rs_context_free(context);
+  rs_transformer_free(t);
+  small_model_clear(&m);
   desk_clear(&desk);
 }
 

@@ -315,7 +315,6 @@ Test(repeat, short_lengths_and_texts__are_told_with_what_fits) {
     const char *message;
   } wrong[] = {
       {"share=1 passage=3", 4, "4 tokens: a passage of 3, and again 3 tokens later, takes 5"},
-      {"share=1 passage=3 distance=[3,9]", 10, "10 tokens: a passage of 3, and again 9 tokens later, takes 11"},
       {"share=0.5 passage=3", 16, "16 tokens: the text has 13 to train on and 13 held out: each must be 14"},
       {"share=1 passage=3", 29, "29 tokens: the text has 0 to train on and 26 held out: each must be 27"},
       {"share=0.25 passage=3", 9, "9 tokens: the text has 19 to train on and 7 held out: each must be 7"},
@@ -333,6 +332,45 @@ Test(repeat, short_lengths_and_texts__are_told_with_what_fits) {
     desk_clear(&desk);
   }
   leaves((const char *[]){"text"}, 1);
+}
+
+/* Distances are those of evaluation: training draws its own, at lengths that these do not fit. */
+Test(repeat, far_distances__leave_short_trainings_alone) {
+  const rs_training training = {.steps = 1, .length = 10, .sequences = 4, .rate = 0.001, .beta1 = 0.9, .beta2 = 0.9};
+  const rs_cut cut = {.context = 2, .step = 2};
+  task_desk desk;
+  small_model m;
+  rs_trainer *trainer;
+  rs_train_step done;
+  rs_context *context;
+  rs_reading reading;
+  rs_block_reader *reader;
+  double *losses;
+  rs_err errors[4] = {{0}};
+  static const char message[] = "10 tokens: what the task repeat is evaluated on takes 11";
+  desk_open(&desk, "repeat", "vocabulary=11 passage=3 distance=[3,9]", 1);
+  small_model_fill(&m, RS_DECODER);
+  rs_transformer *t = small_model_create(&m, RS_F64, 1);
+  cr_assert_eq(rs_trainer_create(t, &training, &desk.task, 1, &trainer, &errors[0]), RS_OK, "%s", errors[0].message);
+  cr_expect_eq(rs_trainer_step(trainer, &done, &errors[0]), RS_OK);
+  rs_trainer_free(trainer);
+  for (size_t length = 10; length <= 11; length++) {
+    rs_status want = length < 11 ? RS_DOMAIN : RS_OK;
+    cr_assert_eq(rs_context_of_task(t, NULL, &desk.task, length, &context, &errors[0]), RS_OK);
+    cr_expect_eq(rs_reading_make(context, &desk.task, RS_SPLIT_EVALUATION, length, 2, &reading, &errors[1]), want);
+    if (length < 11)
+      cr_expect_eq(rs_cut_losses(context, &desk.task, RS_SPLIT_EVALUATION, length, 2, &cut, &losses, &errors[2]), want);
+    cr_expect_eq(rs_block_reader_create(context, &desk.task, length, &reader, &errors[3]), want);
+    for (size_t i = 1; i < 4 && length == 10; i++) cr_expect_str_eq(errors[i].message, message);
+    rs_reading_clear(&reading);
+    rs_block_reader_free(reader);
+    cr_expect_eq(rs_reading_make(context, &desk.task, RS_SPLIT_TRAINING, length, 2, &reading, NULL), RS_OK);
+    rs_reading_clear(&reading);
+    rs_context_free(context);
+  }
+  rs_transformer_free(t);
+  small_model_clear(&m);
+  desk_clear(&desk);
 }
 
 Test(repeat, wrong_files__are_told) {

@@ -121,11 +121,11 @@ static rs_status prepare(const rs_task_in *in, void *memory, rs_err *err) {
 
 static rs_status shape(const void *memory, size_t length, rs_example_shape *shape, rs_err *err) {
   const state *s = memory;
-  size_t distance = s->farthest > 0 ? s->farthest : s->passage, most = length + 1 - s->passage;
+  size_t most = length + 1 - s->passage;
   bool text = s->text.ids.count > 0, trainable = !text || s->trained.count > 0;
-  if (length + 1 < distance + s->passage)
+  if (length + 1 < 2 * s->passage)
     return rs_fail(err, RS_DOMAIN, "%zu tokens: a passage of %zu, and again %zu tokens later, takes %zu", length,
-                   s->passage, distance, distance + s->passage - 1);
+                   s->passage, s->passage, 2 * s->passage - 1);
   if (text && (s->held_out.count < most || (trainable && s->trained.count < most)))
     return rs_fail(err, RS_DOMAIN, "%zu tokens: the text has %zu to train on and %zu held out: each must be %zu",
                    length, s->trained.count, s->held_out.count, most);
@@ -136,6 +136,7 @@ static rs_status shape(const void *memory, size_t length, rs_example_shape *shap
                               .largest = s->text.largest,
                               .classes = s->vocabulary,
                               .untrainable = !trainable,
+                              .evaluated = s->farthest > 0 ? s->farthest + s->passage - 1 : 0,
                               .evaluations = passages * (s->distance_count > 0 ? s->distance_count : 1)};
   return RS_OK;
 }
