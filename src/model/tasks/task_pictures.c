@@ -129,26 +129,39 @@ static rs_status find_chance(state *s, rs_err *err) {
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
-/* Mean and standard deviation of a channel over all training pictures, in two passes; bytes by how often each comes. */
-static void find_moments(const state *s, size_t channel, double *mean, double *deviation) {
+/* The sum of (number - mean)^power over a channel of all training pictures. */
+static double sum_powers(const state *s, size_t channel, double mean, int power) {
   const rs_picture_file *f = &s->train;
-  double count = (double)s->trained * (double)f->rows * (double)f->columns;
-  for (int pass = 0; pass < 2; pass++) {
-    rs_sum sum = {0};
-    size_t bytes[256] = {0};
-    for (size_t n = 0; n < s->trained; n++)
-      for (size_t y = 0; y < f->rows; y++)
-        for (size_t x = 0; x < f->columns; x++) {
-          double number = rs_picture_number(f, n, channel, y, x);
-          if (f->bytes != NULL)
-            bytes[(size_t)number]++;
-          else
-            rs_sum_add(&sum, pass == 0 ? number : (number - *mean) * (number - *mean));
-        }
-    for (size_t b = 0; b < 256 && f->bytes != NULL; b++)
-      rs_sum_add(&sum, (double)bytes[b] * (pass == 0 ? (double)b : ((double)b - *mean) * ((double)b - *mean)));
-    *(pass == 0 ? mean : deviation) = pass == 0 ? rs_sum_total(&sum) / count : sqrt(rs_sum_total(&sum) / count);
-  }
+  rs_sum sum = {0};
+  for (size_t n = 0; n < s->trained; n++)
+    for (size_t i = 0; i < f->rows * f->columns; i++)
+      rs_sum_add(&sum, pow(rs_picture_number(f, n, channel, i / f->columns, i % f->columns) - mean, power));
+  return rs_sum_total(&sum);
+}
+
+/* The same of bytes, by how often each comes. */
+static double sum_byte_powers(const size_t counts[256], double mean, int power) {
+  rs_sum sum = {0};
+  for (size_t b = 0; b < 256; b++) rs_sum_add(&sum, (double)counts[b] * pow((double)b - mean, power));
+  return rs_sum_total(&sum);
+}
+
+static void count_bytes(const state *s, size_t channel, size_t counts[256]) {
+  const rs_picture_file *f = &s->train;
+  for (size_t n = 0; n < s->trained; n++)
+    for (size_t y = 0; y < f->rows; y++)
+      for (size_t x = 0; x < f->columns; x++)
+        counts[f->bytes[n * f->step + channel * f->channel_step + y * f->row_step + x * f->column_step]]++;
+}
+
+/* Mean and standard deviation of a channel over all training pictures. */
+static void find_moments(const state *s, size_t channel, double *mean, double *deviation) {
+  size_t counts[256] = {0};
+  bool bytes = s->train.bytes != NULL;
+  double count = (double)s->trained * (double)s->train.rows * (double)s->train.columns;
+  if (bytes) count_bytes(s, channel, counts);
+  *mean = (bytes ? sum_byte_powers(counts, 0, 1) : sum_powers(s, channel, 0, 1)) / count;
+  *deviation = sqrt((bytes ? sum_byte_powers(counts, *mean, 2) : sum_powers(s, channel, *mean, 2)) / count);
 }
 
 static rs_status find_scales(state *s, rs_err *err) {
