@@ -4,16 +4,21 @@
  * Where each channel is one sine or cosine the distance depends on the offset alone: |PE(n + k) - PE(n)|^2 = sum over
  * pairs of 4 sin^2(k omega / 2); on a grid the offset's rows and columns add their own, so that the smallest is along
  * one of them. Other rows are sorted by the channel that varies most, in which rows must be closer than the smallest
- * distance so far, and a sum ends where it is beyond that. */
+ * distance so far. Inner products of whole tiles of them say which pairs may be as near as that, by |a|^2 + |b|^2 - 2
+ * ab and what rounding may do to it; these alone are subtracted number by number, so that the answer owes nothing to
+ * the instruction set. */
+#include "kernel/kernel.h"
 #include "metric_list.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Differences of numbers that are taken at most: some minutes. */
-static const double most_differences = 1e12;
+/* Products of numbers that are taken at most: some minutes. */
+static const double most_products = 1e12;
 
-enum { BLOCK = 16, AT_ONCE = 64 }; /* channels between two looks at a sum; rows that are filled at once */
+enum { BLOCK = 16, AT_ONCE = 64 }; /* channels between two looks at a sum; rows of a tile, or filled at once */
 
 /* The nearest two so far; places count from the first position. */
 typedef struct nearest {
@@ -103,21 +108,72 @@ static double squared_distance(const double *a, const double *b, size_t width, d
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
+/* Rows in the order of their keys, (count, width), and their squared lengths; tiles of AT_ONCE of them. */
+typedef struct tiles {
+  size_t count, width;
+  sorted_row *order; /* (count,) */
+  double *rows, *squares;
+  double *panels, *products; /* (AT_ONCE, width); (AT_ONCE, AT_ONCE) */
+} tiles;
+
+static tiles sort_rows(const double *rows, size_t count, size_t width, rs_arena *arena) {
+  tiles t = {.count = count, .width = width};
+  size_t channel = most_varied(rows, count, width);
+  t.order = rs_arena_take(arena, count, sizeof *t.order);
+  t.rows = rs_arena_take(arena, count, width * sizeof *t.rows);
+  t.squares = rs_arena_take(arena, count, sizeof *t.squares);
+  t.panels = rs_arena_take(arena, AT_ONCE, width * sizeof *t.panels);
+  t.products = rs_arena_take(arena, AT_ONCE, AT_ONCE * sizeof *t.products);
+  if (arena->failed) return t;
+  for (size_t i = 0; i < count; i++) t.order[i] = (sorted_row){rows[i * width + channel], i};
+  qsort(t.order, count, sizeof *t.order, by_key);
+  for (size_t i = 0; i < count; i++) {
+    memcpy(t.rows + i * width, rows + t.order[i].place * width, width * sizeof *rows);
+    for (size_t c = 0; c < width; c++) t.squares[i] += t.rows[i * width + c] * t.rows[i * width + c];
+  }
+  return t;
+}
+
+/* Rows from `first` on with those from `second` on, each pair once. Roundings: (width + 2) of |ab| in a product, width
+ * of a squared length, width + 3 of the distance that they stand for, and few more; |ab| is half of both squares at
+ * most. */
+static void compare_tiles(const tiles *t, size_t first, size_t second, nearest *n) {
+  size_t rows = t->count - first < AT_ONCE ? t->count - first : AT_ONCE;
+  size_t columns = t->count - second < AT_ONCE ? t->count - second : AT_ONCE, width = t->width;
+  double rounding = 4 * ((double)width + 4) * DBL_EPSILON / 2;
+  const double *a = t->rows + first * width, *b = t->rows + second * width;
+  rs_kernels_get()->net_f64->panels(b, width, columns, t->panels);
+  rs_kernels_get()->net_f64->product(&(rs_product){.rows = rows,
+                                                   .columns = columns,
+                                                   .depth = width,
+                                                   .a = a,
+                                                   .a_step = width,
+                                                   .b = t->panels,
+                                                   .b_panels = true,
+                                                   .c = t->products,
+                                                   .c_step = AT_ONCE});
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = first == second ? i + 1 : 0; j < columns; j++) {
+      double both = t->squares[first + i] + t->squares[second + j];
+      if (both - 2 * t->products[i * AT_ONCE + j] - rounding * both > n->square) continue;
+      double square = squared_distance(a + i * width, b + j * width, width, n->square);
+      consider(n, square, t->order[first + i].place, t->order[second + j].place);
+    }
+}
+
 /* Neighbours first: they are near where the table is smooth. */
 static rs_status search_pairs(const double *rows, size_t count, size_t width, nearest *n, rs_err *err) {
-  RS_FREED sorted_row *sorted = rs_alloc(count, sizeof *sorted, err);
-  if (sorted == NULL) return RS_MEMORY;
-  size_t channel = most_varied(rows, count, width);
-  for (size_t i = 0; i < count; i++) sorted[i] = (sorted_row){rows[i * width + channel], i};
-  qsort(sorted, count, sizeof *sorted, by_key);
+  RS_OWNED(rs_arena) arena = {0};
+  tiles t = sort_rows(rows, count, width, &arena);
+  RS_TRY(rs_arena_check(&arena, err));
   for (size_t i = 0; i + 1 < count; i++)
     consider(n, squared_distance(rows + i * width, rows + (i + 1) * width, width, n->square), i, i + 1);
-  for (size_t i = 0; i < count; i++)
-    for (size_t j = i + 1; j < count; j++) {
-      double apart = sorted[j].key - sorted[i].key;
+  for (size_t first = 0; first < count; first += AT_ONCE)
+    for (size_t second = first; second < count; second += AT_ONCE) {
+      size_t last = first + AT_ONCE < count ? first + AT_ONCE - 1 : count - 1;
+      double apart = second > first ? t.order[second].key - t.order[last].key : 0;
       if (apart * apart > n->square) break;
-      const double *a = rows + sorted[i].place * width, *b = rows + sorted[j].place * width;
-      consider(n, squared_distance(a, b, width, n->square), sorted[i].place, sorted[j].place);
+      compare_tiles(&t, first, second, n);
     }
   return RS_OK;
 }
@@ -150,7 +206,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   nearest n = {.square = INFINITY};
   for (size_t i = 0; i < RS_METRIC_SCALARS; i++) result->value[i] = NAN;
   if (encoding->method->embed == NULL) return RS_OK;
-  if (!single && (double)set.count * (double)set.count / 2 * (double)width > most_differences)
+  if (!single && (double)set.count * (double)set.count / 2 * (double)width > most_products)
     return rs_fail(err, RS_DOMAIN,
                    "embedding_distance: all pairs of %zu rows of %zu numbers take too long: choose a "
                    "smaller length",

@@ -95,14 +95,14 @@ Test(embedding_shift, every_layout__rotations_that_are_fitted__are_the_matrix) {
   }
 }
 
-/* Gauss-Jordan on the normal equations of four channels. */
-static void solve_normal(const double *table, size_t rows, size_t lag, long double out[4][4]) {
+/* Gauss-Jordan on the normal equations of four channels: `count` rows, and what each is to become. */
+static void solve_normal(const double *from, const double *to, size_t count, long double out[4][4]) {
   long double a[4][8] = {{0}};
-  for (size_t n = 0; n + lag < rows; n++)
+  for (size_t n = 0; n < count; n++)
     for (size_t i = 0; i < 4; i++)
       for (size_t j = 0; j < 4; j++) {
-        a[i][j] += (long double)table[n * 4 + i] * table[n * 4 + j];
-        a[i][4 + j] += (long double)table[n * 4 + i] * table[(n + lag) * 4 + j];
+        a[i][j] += (long double)from[n * 4 + i] * from[n * 4 + j];
+        a[i][4 + j] += (long double)from[n * 4 + i] * to[n * 4 + j];
       }
   for (size_t p = 0; p < 4; p++) {
     long double pivot = a[p][p];
@@ -122,7 +122,7 @@ Test(embedding_shift, learned_table__matrix_and_residual__are_those_of_normal_eq
   double table[ROWS * 4];
   long double expected[4][4], all = 0, off = 0, worst[4] = {0};
   fill_random(table, RS_COUNT(table), 1706);
-  solve_normal(table, ROWS, LAG, expected);
+  solve_normal(table, table + LAG * 4, ROWS - LAG, expected);
   rs_encoding *encoding = encode_rows(table, ROWS, 4);
   rs_embedding_shift shift;
   cr_assert_eq(rs_embedding_shift_find(encoding, by, 1, &shift, NULL), RS_OK);
@@ -141,6 +141,28 @@ Test(embedding_shift, learned_table__matrix_and_residual__are_those_of_normal_eq
   agrees(shift.residual, sqrtl(off / all), "residual");
   agrees(shift.largest_error, fmaxl(fmaxl(worst[0], worst[1]), fmaxl(worst[2], worst[3])), "largest");
   cr_assert(shift.residual > 0.1);
+  rs_embedding_shift_clear(&shift);
+  rs_encoding_free(encoding);
+}
+
+/* Every patch that has another one row and two columns on, and no patch twice. */
+Test(embedding_shift, learned_picture__fit__is_to_all_of_its_patches) {
+  enum { ROWS = 4, COLUMNS = 5, PAIRS = 3 * 3 };
+  static const double by[] = {1, 2};
+  rs_encoding *encoding = encode_picture("learned_2d", "", 4, ROWS, COLUMNS);
+  double table[ROWS * COLUMNS * 4], from[PAIRS * 4], to[PAIRS * 4];
+  long double expected[4][4];
+  rs_embedding_shift shift;
+  cr_assert_eq(rs_encoding_embed(encoding, 1, ROWS * COLUMNS, table, NULL), RS_OK);
+  for (size_t p = 0; p < PAIRS; p++) {
+    memcpy(from + p * 4, table + (p / 3 * COLUMNS + p % 3) * 4, 4 * sizeof *from);
+    memcpy(to + p * 4, table + ((p / 3 + 1) * COLUMNS + p % 3 + 2) * 4, 4 * sizeof *to);
+  }
+  solve_normal(from, to, PAIRS, expected);
+  cr_assert_eq(rs_embedding_shift_find(encoding, by, 2, &shift, NULL), RS_OK);
+  cr_assert_eq(shift.places, PAIRS);
+  for (size_t i = 0; i < 4; i++)
+    for (size_t j = 0; j < 4; j++) agrees(shift.matrix[i * 4 + j], expected[i][j], "matrix");
   rs_embedding_shift_clear(&shift);
   rs_encoding_free(encoding);
 }
@@ -198,11 +220,9 @@ Test(embedding_shift, two_vectors__rotation__keeps_the_length) {
   rs_encoding *encoding = encode_rows(table, 2, 2);
   measured m = measure("embedding_shift", "", encoding);
   long double length = hypotl(0.5L, 0.1L), other = hypotl(0.468L, 0.241L);
-  agrees(cell(&m, 0, 6), 0.468L * length / other, "the same direction");
-  agrees(cell(&m, 1, 6), 0.241L * length / other, "the same direction");
-  agrees(cell(&m, 0, 3), atan2l(0.241L, 0.468L) - atan2l(0.1L, 0.5L), "angle");
-  agrees(cell(&m, 1, 3), atan2l(0.241L, 0.468L) - atan2l(0.1L, 0.5L), "angle");
   for (size_t c = 0; c < 2; c++) {
+    agrees(cell(&m, c, 6), table[2 + c] * length / other, "the same direction");
+    agrees(cell(&m, c, 3), atan2l(0.241L, 0.468L) - atan2l(0.1L, 0.5L), "angle");
     agrees(cell(&m, c, 4), table[c], "first");
     agrees(cell(&m, c, 5), table[2 + c], "shifted");
     agrees(cell(&m, c, 2), table[2 + c] * (1 - length / other), "error");
@@ -321,6 +341,15 @@ Test(embedding_distance, any_table__nearest_two__are_those_of_all_pairs) {
       free(table);
     }
   }
+  for (int offset = 0; offset < 2; offset++) { /* several tiles; lengths of 1e9 beside distances of 1 */
+    double table[300 * 10];
+    fill_random(table, RS_COUNT(table), 2017);
+    for (size_t i = 0; i < RS_COUNT(table); i++) table[i] += offset * 0x1p30;
+    expect_nearest(encode_rows(table, 300, 10), 0, 300, "tiles");
+  }
+  double line[128 * 2] = {0}; /* shuffled steps of .6, and of .5 between the first 64 and the others */
+  for (size_t i = 0; i < 128; i++) line[i * 37 % 128 * 2] = 0.6 * (double)i - (i >= 64 ? 0.1 : 0);
+  expect_nearest(encode_rows(line, 128, 2), 0, 128, "between two tiles");
   expect_nearest(encode_picture("sinusoidal_2d", "", 8, 40, 9), 1, 360, "rows are nearer");
   expect_nearest(encode_picture("sinusoidal_2d", "", 8, 9, 40), 1, 360, "columns are nearer");
   expect_nearest(encode_picture("learned_2d", "", 8, 9, 9), 1, 81, "learned");
