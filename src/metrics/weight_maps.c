@@ -138,7 +138,7 @@ size_t rs_grid_views_list(const rs_grid_views *views, const rs_position_set *set
   for (size_t i = 0; list->word == RS_NO_WORD && i < list->count; i++)
     if (list->list[i] < (double)length) queries[count++] = (size_t)list->list[i];
   if (list->word == RS_NO_WORD) return count;
-  if (set->begin > 0) queries[count++] = set->begin - 1;
+  if (set->begin > 0) queries[count++] = 0; /* the class token, where there is one */
   queries[count++] = middle;
   if (set->begin + set->count < length) queries[count++] = length - 1;
   return count;

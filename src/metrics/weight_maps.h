@@ -78,8 +78,9 @@ typedef struct rs_grid_views {
    .min = 0,                                                                                                           \
    .max = 1e9,                                                                                                         \
    .fallback = "usual",                                                                                                \
-   .summary = "tokens whose weights are shown, ascending from 0, the class token; usual: the token before the "        \
-              "picture (a ViT's class token), the patch in its middle, and the last token"},                           \
+   .summary =                                                                                                          \
+       "tokens whose weights are shown, ascending from 0; usual: the first, where it is none of the picture (a "       \
+       "ViT's class token), the patch in its middle, and the last, likewise"},                                         \
       RS_MAP_SEQUENCE_SPEC(structure, block.sequence)
 
 rs_status rs_grid_views_check(const rs_binding *binding, const rs_grid_views *views, rs_err *err);
