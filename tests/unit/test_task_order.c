@@ -1,6 +1,7 @@
 /* test_task_order.c: twins of one multiset, and what encoders make of them with and without positions. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,8 +196,8 @@ Test(order, permutations__change_nothing_without_positions_alone) {
 
 enum { PAIRS = 100, STEPS = 150 };
 
-static void train(rs_transformer *t, const rs_task *task) {
-  const rs_training training = {.steps = STEPS,
+static void train(rs_transformer *t, const rs_task *task, size_t steps) {
+  const rs_training training = {.steps = steps,
                                 .length = LENGTH,
                                 .sequences = 32,
                                 .rate = 0.02,
@@ -210,7 +211,7 @@ static void train(rs_transformer *t, const rs_task *task) {
   rs_err err = {0};
   rs_train_step done;
   cr_assert_eq(rs_trainer_create(t, &training, task, 1, &trainer, &err), RS_OK, "%s", err.message);
-  for (size_t i = 0; i < STEPS; i++) cr_assert_eq(rs_trainer_step(trainer, &done, &err), RS_OK, "%s", err.message);
+  for (size_t i = 0; i < steps; i++) cr_assert_eq(rs_trainer_step(trainer, &done, &err), RS_OK, "%s", err.message);
   rs_trainer_free(trainer);
 }
 
@@ -250,7 +251,7 @@ Test(order, accuracy__is_one_half_without_positions_and_learned_with_them) {
       small_model_recipe(&m, 0, methods[i].method, methods[i].settings);
       rs_transformer *t = small_model_create(&m, RS_F64, 1);
       for (size_t trained = 0; trained < 2; trained++) {
-        if (trained) train(t, &desk.task);
+        if (trained) train(t, &desk.task, STEPS);
         size_t right = count_right(t, &desk.task, LENGTH, &halves);
         if (!methods[i].ordered) {
           cr_expect(right == PAIRS && halves == PAIRS, "%s: %zu, %zu", asked[a], right, halves);
@@ -264,4 +265,25 @@ Test(order, accuracy__is_one_half_without_positions_and_learned_with_them) {
       small_model_clear(&m);
       desk_clear(&desk);
     }
+}
+
+/* Of both tasks of encoders. */
+Test(order, trainings__same_bits_for_any_number_of_threads) {
+  static const struct { const char *task, *settings; } cases[] = {{"order", "symbols=8"}, {"masked", "symbols=10"}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    small_model m;
+    task_desk desk;
+    rs_transformer *models[3];
+    desk_open(&desk, cases[i].task, cases[i].settings, 5);
+    small_model_fill(&m, RS_ENCODER);
+    for (size_t threads = 1; threads <= 3; threads++) {
+      rs_transformer *t = models[threads - 1] = small_model_create(&m, RS_F32, 1);
+      omp_set_num_threads((int)threads);
+      train(t, &desk.task, 5);
+      cr_expect_eq(memcmp(t->values, models[0]->values, t->size * sizeof(float)), 0, "%s, %zu", cases[i].task, threads);
+    }
+    for (size_t k = 0; k < 3; k++) rs_transformer_free(models[k]);
+    small_model_clear(&m);
+    desk_clear(&desk);
+  }
 }
