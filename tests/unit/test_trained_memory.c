@@ -39,6 +39,16 @@ static const char compared[] =
     "checkpoint: {width: 4, blocks: 1, heads: 1, train: {steps: 2, length: 4, sequences: 2}, "
     "tune: {steps: 1, length: 6, sequences: 1}}\n";
 
+/* One that learns from another, both of which say their classes by means. */
+static const char taught[] =
+    "task: {name: where, patch_side: 3}\nsequences: 2\nlengths: [4]\nseeds: 1\nmethods: [trained]\n"
+    "metrics: [loss, accuracy]\ncheckpoint:\n"
+    "  - {name: pupil, method: learned_2d, width: 4, blocks: 1, heads: 1, pool: mean, distilled: paper, teacher: "
+    "master, "
+    "train: {steps: 2, length: 4, sequences: 2}}\n"
+    "  - {name: master, method: axial, width: 4, blocks: 1, heads: 1, pool: mean, class_token: false, "
+    "train: {steps: 2, length: 4, sequences: 2}}\n";
+
 static void expect_rows(long n) {
   rs_table *got = read_table("o", "summary.csv"), *want = read_table("whole", "summary.csv");
   cr_assert_eq(got->rows, want->rows, "allocation %ld", n);
@@ -95,6 +105,10 @@ Test(trained_memory, failing_allocations_of_observed_rows__no_wrong_cell_and_no_
 
 Test(trained_memory, failing_allocations_of_baselines__no_wrong_cell_and_no_leak) {
   starve_all(compared);
+}
+
+Test(trained_memory, failing_allocations_of_teachers__no_wrong_cell_and_no_leak) {
+  starve_all(taught);
 }
 
 /* Plans make models of the checkpoints' shapes. */
