@@ -273,6 +273,7 @@ typedef struct rs_param {
   bool reading;         /* of a task: says how a trained model is read alone; its weights do not depend on it */
   bool later;           /* records leave it out where it is 0, as those from before it have it; and resolved configs
                            where it was not given */
+  size_t tuple; /* of RS_REALS: the list may be written in lists of so many, as [[0, 0], [6, 7]]; 0: it may not */
   const char *summary;
 } rs_param;
 

@@ -165,7 +165,8 @@ static bool read_one(rs_problems *problems, const rs_node *node, const rs_param 
 static bool is_axis(const rs_node *node, const rs_param *param) {
   if (node->kind != RS_SEQUENCE) return false;
   if (param->type != RS_REALS) return true;
-  return node->count > 0 && (node->items[0].kind == RS_SEQUENCE || rs_names_file(&node->items[0], param));
+  if (node->count == 0 || param->tuple > 0) return false;
+  return node->items[0].kind == RS_SEQUENCE || rs_names_file(&node->items[0], param);
 }
 
 static void read_param(item *entry, const rs_node *node, int index) {

@@ -48,16 +48,31 @@ static rs_status load_numbers(const char *file, const rs_param *param, rs_value 
   return status;
 }
 
-/* The file, or the numbers in it, as the value, with the path by which any later run finds it. */
+/* Keeps the path by which any later run finds the file, and its tensor. */
+static rs_status find_file(const char *path, const char *tensor, rs_value *value, rs_err *err) {
+  RS_OWNED(rs_text) named = {0};
+  free(value->file);
+  value->file = realpath(path, NULL);
+  if (value->file == NULL)
+    return errno == ENOMEM ? rs_fail(err, RS_MEMORY, "out of memory")
+                           : rs_fail_read(err, "%s: cannot be found: %s", path, strerror(errno));
+  if (tensor == NULL) return RS_OK;
+  rs_text_printf(&named, "%s:%s", value->file, tensor);
+  free(value->file);
+  value->file = named.failed ? NULL : rs_strdup(rs_text_string(&named), err);
+  return value->file != NULL ? RS_OK : rs_fail(err, RS_MEMORY, "out of memory");
+}
+
+/* The file, or the numbers in it, as the value, with that path. */
 static rs_status load(const char *file, const rs_param *param, rs_value *value, rs_err *err) {
   RS_TRY(param->type == RS_REALS ? load_numbers(file, param, value, err) : rs_value_parse(param, file, value, err));
-  rs_status status = RS_OK;
-  free(value->file);
-  value->file = realpath(file, NULL);
-  if (value->file == NULL)
-    status = errno == ENOMEM ? rs_fail(err, RS_MEMORY, "out of memory")
-                             : rs_fail_read(err, "%s: cannot be found: %s", file, strerror(errno));
-  if (status == RS_OK && param->type != RS_FOLDER) status = rs_sha256_file(file, value->hash, err);
+  const char *tensor = param->type == RS_REALS ? rs_numbers_tensor(file) : NULL;
+  char *path = rs_strdup(file, err);
+  rs_status status = path != NULL ? RS_OK : RS_MEMORY;
+  if (path != NULL && tensor != NULL) path[tensor - file - 1] = '\0';
+  if (status == RS_OK) status = find_file(path, tensor, value, err);
+  if (status == RS_OK && param->type != RS_FOLDER) status = rs_sha256_file(path, value->hash, err);
+  free(path);
   if (status != RS_OK) rs_value_clear(value);
   return status;
 }
@@ -144,15 +159,31 @@ void rs_record_put(rs_text *yaml, const rs_record *record, const void *structure
 
 /* ---- one value --------------------------------------------------------------------------------------------------- */
 
-static bool read_list(rs_problems *problems, const rs_node *node, const rs_param *param, rs_value *value) {
-  double *list = rs_alloc(node->count, sizeof *list, NULL);
-  size_t before = problems->count;
-  rs_err why = {0};
-  if (list == NULL) rs_problem_memory(problems);
-  for (size_t i = 0; i < node->count && list != NULL; i++) {
-    list[i] = rs_read_real(problems, &node->items[i], param->min, param->max, param->min);
+/* Reads numbers into `list`, those of inner lists one behind the other; returns how many. */
+static size_t read_numbers(rs_problems *problems, const rs_node *node, const rs_param *param, double *list) {
+  size_t count = 0;
+  for (size_t i = 0; i < node->count; i++) {
+    const rs_node *item = &node->items[i];
+    bool inner = param->tuple > 0 && item->kind == RS_SEQUENCE;
+    if (inner && item->count != param->tuple)
+      rs_problem(problems, item, "must be %zu numbers", param->tuple);
+    else if (inner)
+      count += read_numbers(problems, item, param, list + count);
+    else
+      list[count++] = rs_read_real(problems, item, param->min, param->max, param->min);
   }
-  if (problems->count == before && rs_value_list(param, list, node->count, value, &why) != RS_OK)
+  return count;
+}
+
+static bool read_list(rs_problems *problems, const rs_node *node, const rs_param *param, rs_value *value) {
+  size_t before = problems->count, room = node->count * (param->tuple > 0 ? param->tuple : 1), count = 0;
+  double *list = rs_alloc(room, sizeof *list, NULL);
+  rs_err why = {0};
+  if (list == NULL)
+    rs_problem_memory(problems);
+  else
+    count = read_numbers(problems, node, param, list);
+  if (problems->count == before && rs_value_list(param, list, count, value, &why) != RS_OK)
     rs_problem_err(problems, node, &why);
   free(list);
   return problems->count == before;

@@ -89,7 +89,7 @@ static void config_task(rs_config_context *config, const rs_node *node) {
 
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
 
-enum { LARGEST_CONFIG = 4 << 20 }; /* room for lists written out: 100,000 numbers of 24 digits */
+enum { LARGEST_CONFIG = 32 << 20 }; /* room for lists written out: ViT-L's table of 577 x 1024 numbers of 24 digits */
 
 static void config_name(rs_config_context *config, const rs_node *node) {
   const char *name = node != NULL ? rs_read_word(config->problems, node) : "unnamed";

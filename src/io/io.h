@@ -170,13 +170,18 @@ rs_status rs_sha256_file(const char *path, char out[65], rs_err *err) RS_NONNULL
 
 /* ---- files of numbers -------------------------------------------------------------------------------------------- */
 
-/* Whether the name ends in .npy, .json or .csv: what rs_numbers_read can read. */
+/* The tensor's name in "FILE.safetensors:NAME", or of an index, "FILE.safetensors.index.json:NAME"; NULL: the name has
+ * none. Borrows. */
+const char *rs_numbers_tensor(const char *file) RS_NONNULL(1);
+
+/* Whether the name ends in .npy, .json or .csv, or names a tensor: what rs_numbers_read can read. */
 bool rs_numbers_named(const char *file) RS_NONNULL(1);
 
 /* The numbers of a file, in order, all finite, at least one:
  *   .npy   format 1 to 3, either byte order, f2 f4 f8 i1..i8 u1..u8 b1, any shape in C order;
  *   .json  a list of numbers, or an object with one such list (or one called inv_freq); at most 100,000 values;
- *   .csv   the column called inv_freq, omega_rad_per_token or value, else the only column of numbers.
+ *   .csv   the column called inv_freq, omega_rad_per_token or value, else the only column of numbers;
+ *   a tensor of any shape, row by row, of at most 8,388,608 numbers.
  * RS_INPUT "file: why" (file:line for CSV, the index for the others), RS_IO; files above 64 MiB are refused. On failure
  * *list is NULL. Release with free(). */
 rs_status rs_numbers_read(const char *file, double **list, size_t *count, rs_err *err) RS_NONNULL(1, 2, 3);

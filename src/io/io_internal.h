@@ -61,4 +61,10 @@ bool rs_tree_hand_over(const char *old, const char *new, rs_own_name *own);
  * empty. */
 bool rs_tree_each(const char *path, bool (*each)(void *context, const char *folder, const char *name), void *context);
 
+/* ---- numbers --------------------------------------------------------------------------------------------------- */
+
+/* As rs_numbers_named and rs_numbers_read, of files without tensors. */
+bool rs_plain_numbers_named(const char *file);
+rs_status rs_plain_numbers_read(const char *file, double **list, size_t *count, rs_err *err);
+
 #endif

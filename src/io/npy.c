@@ -437,11 +437,11 @@ static size_t format_of(const char *file) {
   return i;
 }
 
-bool rs_numbers_named(const char *file) {
+bool rs_plain_numbers_named(const char *file) {
   return format_of(file) < RS_COUNT(formats);
 }
 
-rs_status rs_numbers_read(const char *file, double **list, size_t *count, rs_err *err) {
+rs_status rs_plain_numbers_read(const char *file, double **list, size_t *count, rs_err *err) {
   size_t format = format_of(file), length;
   char *data = NULL;
   *list = NULL;

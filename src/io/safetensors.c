@@ -2,6 +2,7 @@
 #include "io_internal.h"
 #include "tensors.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -308,4 +309,52 @@ void rs_tensor_file_clear(rs_tensor_file *file) {
   rs_file_unmap(&file->mapping);
   rs_safetensors_free(file->checkpoint);
   *file = (rs_tensor_file){0};
+}
+
+/* ---- lists of numbers -------------------------------------------------------------------------------------------- */
+
+const char *rs_numbers_tensor(const char *file) {
+  static const char *const endings[] = {".safetensors:", ".safetensors.index.json:"};
+  for (size_t i = 0; i < RS_COUNT(endings); i++) {
+    const char *at = strstr(file, endings[i]);
+    if (at != NULL) return at + strlen(endings[i]);
+  }
+  return NULL;
+}
+
+bool rs_numbers_named(const char *file) {
+  return rs_plain_numbers_named(file) || rs_numbers_tensor(file) != NULL;
+}
+
+/* All numbers of a tensor, row by row. */
+static rs_status read_tensor(const char *file, const char *name, double **list, size_t *count, rs_err *err) {
+  RS_FREED char *path = rs_strdup(file, err);
+  rs_tensor_file found = {0};
+  if (path == NULL) return RS_MEMORY;
+  path[name - file - 1] = '\0';
+  RS_TRY(rs_tensor_file_map(path, name, &found, err));
+  rs_status status = RS_OK;
+  size_t numbers = found.tensor.count;
+  if (numbers == 0 || numbers > RS_LARGEST_FILE / sizeof **list)
+    status = rs_fail(err, RS_INPUT, "%s: has %zu numbers, must be from 1 to %zu", file, numbers,
+                     RS_LARGEST_FILE / sizeof **list);
+  if (status == RS_OK && (*list = rs_alloc(numbers, sizeof **list, err)) == NULL) status = RS_MEMORY;
+  if (status == RS_OK) status = rs_stored_doubles(&found.tensor, 0, numbers, *list, err);
+  for (size_t i = 0; i < numbers && status == RS_OK; i++)
+    if (!isfinite((*list)[i])) status = rs_fail(err, RS_INPUT, "%s: number %zu is not finite", file, i);
+  rs_tensor_file_clear(&found);
+  if (status == RS_OK) {
+    *count = numbers;
+    return RS_OK;
+  }
+  free(*list);
+  *list = NULL;
+  return status;
+}
+
+rs_status rs_numbers_read(const char *file, double **list, size_t *count, rs_err *err) {
+  const char *tensor = rs_numbers_tensor(file);
+  *list = NULL;
+  *count = 0;
+  return tensor != NULL ? read_tensor(file, tensor, list, count, err) : rs_plain_numbers_read(file, list, count, err);
 }

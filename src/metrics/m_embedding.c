@@ -65,35 +65,20 @@ static rs_status add_value(const view *v, size_t place, size_t channel, rs_curve
   return rs_curve_add(curve, row, err);
 }
 
-static size_t at_most(size_t count, size_t most) {
-  return count < most ? count : most;
-}
-
-/* The places that are shown, in order. */
-static size_t shown_count(const rs_position_set *set) {
-  return is_picture(set) ? at_most(set->rows, SIDE) * at_most(set->columns, SIDE) : at_most(set->count, SEQUENCE);
-}
-
-static size_t shown_place(const rs_position_set *set, size_t i) {
-  size_t across = at_most(set->columns, SIDE);
-  if (!is_picture(set)) return rs_even_sample(i, SEQUENCE, set->count);
-  return rs_even_sample(i / across, SIDE, set->rows) * set->columns + rs_even_sample(i % across, SIDE, set->columns);
-}
-
 static rs_status add_values(const view *v, rs_curve *curve, rs_err *err) {
   for (size_t c = 0; c < v->channel_count; c++)
-    for (size_t i = 0; i < shown_count(&v->set); i++) {
-      RS_TRY(read_row(v, shown_place(&v->set, i), err));
-      RS_TRY(add_value(v, shown_place(&v->set, i), v->channels[c], curve, err));
+    for (size_t i = 0; i < rs_positions_shown(&v->set, SIDE, SEQUENCE); i++) {
+      RS_TRY(read_row(v, rs_position_shown(&v->set, SIDE, SEQUENCE, i), err));
+      RS_TRY(add_value(v, rs_position_shown(&v->set, SIDE, SEQUENCE, i), v->channels[c], curve, err));
     }
   return RS_OK;
 }
 
 static rs_status add_norms(const view *v, rs_result *result, rs_err *err) {
   rs_moments norms = {0};
-  for (size_t i = 0; i < shown_count(&v->set); i++) {
+  for (size_t i = 0; i < rs_positions_shown(&v->set, SIDE, SEQUENCE); i++) {
     rs_sum squares = {0};
-    RS_TRY(read_row(v, shown_place(&v->set, i), err));
+    RS_TRY(read_row(v, rs_position_shown(&v->set, SIDE, SEQUENCE, i), err));
     for (size_t c = 0; c < v->encoding->width; c++) rs_sum_add(&squares, v->row[c] * v->row[c]);
     double norm = sqrt(rs_sum_total(&squares));
     rs_moments_add(&norms, norm);
@@ -121,7 +106,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 static size_t curve_rows(const void *given, const rs_curve_in *in) {
   const params *p = given;
   const rs_position_set set = rs_positions_of(in->tokens, in->length);
-  return (p->channels.word == FEW_CHANNELS ? FEW : p->channels.count) * shown_count(&set);
+  return (p->channels.word == FEW_CHANNELS ? FEW : p->channels.count) * rs_positions_shown(&set, SIDE, SEQUENCE);
 }
 
 static const rs_param specs[] = {

@@ -7,13 +7,33 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { REFERENCES = 5 };
-enum { SIDE = 128 }; /* rows, and columns, of a picture that are compared; more are sampled evenly */
+enum { REFERENCES = 5, ALL_OF = 1024 }; /* positions that are references unasked; of so many all may be */
+enum { MATRIX = 512 };                  /* rows, and columns, of the matrix of all; of more, some are taken evenly */
+enum { SIDE = 128 };                    /* rows, and columns, of a picture that are compared; more are sampled evenly */
 enum {
   SEQUENCE = 1024
 }; /* up to so many tokens of a sequence are all compared; of more, those at log-spaced distances */
 enum { PER_OCTAVE = 16 };
 enum { ANCHORS = 1024 }; /* positions whose neighbours are compared */
+
+typedef enum reference_word { EDGES, EVERY_ONE, REFERENCE_WORDS } reference_word;
+
+static const char *const reference_words[REFERENCE_WORDS + 1] = {[EDGES] = "edges", [EVERY_ONE] = "all"};
+
+typedef struct params {
+  rs_real_list references; /* row, column, row, column, ...; or a reference_word */
+} params;
+
+static rs_status check(const rs_binding *binding, rs_err *err) {
+  const params *p = binding->fields;
+  size_t offset = offsetof(params, references);
+  if (p->references.count % 2 != 0)
+    return rs_binding_fail(binding, offset, err, "must be a list of [row, column], as [[0, 0], [6, 7]]");
+  for (size_t i = 0; i < p->references.count; i++)
+    if (p->references.list[i] != floor(p->references.list[i]))
+      return rs_binding_fail(binding, offset, err, "lists %g, which is no row or column", p->references.list[i]);
+  return RS_OK;
+}
 
 /* ---- one pair ---------------------------------------------------------------------------------------------------- */
 
@@ -80,7 +100,7 @@ typedef struct survey {
 } survey;
 
 /* The corners and the centre of a picture; the ends and the middle of a sequence. Each once. */
-static size_t choose_references(const rs_position_set *set, size_t out[REFERENCES]) {
+static size_t natural_references(const rs_position_set *set, size_t out[REFERENCES]) {
   size_t right = set->columns - 1, down = set->rows > 0 ? (set->rows - 1) * set->columns : 0, used = 0;
   const size_t corners[] = {0, right, set->rows / 2 * set->columns + set->columns / 2, down, down + right};
   const size_t ends[] = {0, set->count / 2, set->count - 1};
@@ -92,6 +112,30 @@ static size_t choose_references(const rs_position_set *set, size_t out[REFERENCE
     if (!known) out[used++] = set->begin + place;
   }
   return used;
+}
+
+static size_t count_references(const params *p, const rs_position_set *set) {
+  size_t natural[REFERENCES];
+  if (p->references.word == EVERY_ONE) return set->count;
+  return p->references.list != NULL ? p->references.count / 2 : natural_references(set, natural);
+}
+
+/* The token of reference number i. RS_DOMAIN where there is none. */
+static rs_status find_reference(const params *p, const rs_position_set *set, size_t i, size_t *token, rs_err *err) {
+  size_t natural[REFERENCES], rows = set->rows > 0 ? set->rows : 1, columns = set->rows > 0 ? set->columns : set->count;
+  const double *place = p->references.list + 2 * i;
+  *token = set->begin + i;
+  if (p->references.word == EVERY_ONE) return RS_OK;
+  if (p->references.list == NULL) {
+    (void)natural_references(set, natural);
+    *token = natural[i];
+    return RS_OK;
+  }
+  if (place[0] >= (double)rows || place[1] >= (double)columns)
+    return rs_fail(err, RS_DOMAIN, "references: [%g, %g] is outside of %zu x %zu positions", place[0], place[1], rows,
+                   columns);
+  *token = set->begin + (size_t)place[0] * columns + (size_t)place[1];
+  return RS_OK;
 }
 
 static rs_status add(survey *s, size_t token, rs_err *err) {
@@ -124,12 +168,15 @@ static rs_status add_sequence(survey *s, rs_err *err) {
   return RS_OK;
 }
 
-static rs_status add_references(survey *s, rs_err *err) {
-  size_t references[REFERENCES], count = choose_references(&s->set, references);
+static rs_status add_references(survey *s, const params *p, rs_err *err) {
+  size_t count = count_references(p, &s->set);
+  if (p->references.word == EVERY_ONE && s->set.count > ALL_OF)
+    return rs_fail(err, RS_DOMAIN, "references: all is for up to %d positions, not %zu (list some)", ALL_OF,
+                   s->set.count);
   if (s->set.rows == 0 && s->set.count > SEQUENCE)
     RS_TRY(rs_log_edges(s->set.count, PER_OCTAVE, &s->edges, &s->bins, err));
   for (size_t i = 0; i < count; i++) {
-    s->reference = references[i];
+    RS_TRY(find_reference(p, &s->set, i, &s->reference, err));
     RS_TRY(hold(&s->compare, s->reference, err));
     RS_TRY(s->set.rows > 0 ? add_picture(s, err) : add_sequence(s, err));
   }
@@ -165,7 +212,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   survey s = {.set = rs_positions_of(&in->encoding->tokens, in->encoding->length), .curve = &result->curve};
   rs_moments next = {0}, below = {0};
   rs_status status = comparer_open(in->encoding, &s.compare, err);
-  if (status == RS_OK && s.compare.able) status = add_references(&s, err);
+  if (status == RS_OK && s.compare.able) status = add_references(&s, in->params, err);
   if (status == RS_OK && s.compare.able) status = visit_neighbours(&s, &next, &below, err);
   result->value[0] = rs_moments_mean(&next);
   result->value[1] = rs_moments_mean(&below);
@@ -176,13 +223,19 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 }
 
 static size_t curve_rows(const void *given, const rs_curve_in *in) {
-  (void)given;
   const rs_position_set set = rs_positions_of(in->tokens, in->length);
-  size_t references[REFERENCES], count = choose_references(&set, references);
+  size_t count = count_references(given, &set);
   size_t rows = set.rows < SIDE ? set.rows : SIDE, columns = set.columns < SIDE ? set.columns : SIDE;
   if (set.rows > 0) return count * rows * columns;
   return count * (set.count > SEQUENCE ? 2 * rs_log_bins(set.count, PER_OCTAVE) : set.count);
 }
+
+static const rs_param specs[] = {
+    {RS_FIELD(params, references), .unit = "", RS_WORDS(reference_words), .min = 0, .max = 1e9, .fallback = "edges",
+     .tuple = 2,
+     .summary = "what all others are compared with: [row, column] each (of a sequence, row 0); edges: corners and "
+                "centre, or ends and middle; all: each, of up to 1024"},
+};
 
 static const rs_column scalars[] = {
     RS_COLUMN("neighbour_similarity", "1",
@@ -205,9 +258,75 @@ static const rs_column curve[] = {
 const rs_metric_kind rs_metric_position_similarity = {
     .kind = {.name = "position_similarity",
              .summary = "how alike positions look: the first frame of the first picture, else the sequence",
-             .reference = "ViT, arXiv:2010.11929, figure 7; Wang and Chen, arXiv:2010.04903"},
+             .reference = "ViT, arXiv:2010.11929, figure 7; Wang and Chen, arXiv:2010.04903",
+             RS_KIND(specs, params)},
+    .check = check,
     RS_SCALARS(scalars),
     RS_CURVE(curve, 4),
     .curve_rows = curve_rows,
     .finish = finish,
+};
+
+/* ---- all with all ------------------------------------------------------------------------------------------------ */
+
+static size_t matrix_side(const rs_position_set *set) {
+  return set->count < MATRIX ? set->count : MATRIX;
+}
+
+static rs_status add_matrix(comparer *compared, const rs_position_set *set, rs_result *result, rs_err *err) {
+  size_t side = matrix_side(set);
+  rs_moments others = {0};
+  for (size_t i = 0; i < side; i++) {
+    size_t a = set->begin + rs_even_sample(i, MATRIX, set->count);
+    RS_TRY(hold(compared, a, err));
+    for (size_t k = 0; k < side; k++) {
+      size_t b = set->begin + rs_even_sample(k, MATRIX, set->count);
+      double row[] = {(double)a, (double)b, NAN};
+      RS_TRY(compare(compared, a, b, &row[2], err));
+      if (a != b && !isnan(row[2])) rs_moments_add(&others, row[2]);
+      RS_TRY(rs_curve_add(&result->curve, row, err));
+    }
+  }
+  result->value[0] = rs_moments_mean(&others);
+  return RS_OK;
+}
+
+static rs_status finish_matrix(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)state;
+  const rs_position_set set = rs_positions_of(&in->encoding->tokens, in->encoding->length);
+  comparer compared;
+  result->value[0] = NAN;
+  rs_status status = comparer_open(in->encoding, &compared, err);
+  if (status == RS_OK && compared.able) status = add_matrix(&compared, &set, result, err);
+  comparer_close(&compared);
+  return status;
+}
+
+static size_t matrix_rows(const void *given, const rs_curve_in *in) {
+  (void)given;
+  const rs_position_set set = rs_positions_of(in->tokens, in->length);
+  return matrix_side(&set) * matrix_side(&set);
+}
+
+static const rs_column matrix_scalars[] = {
+    RS_COLUMN("matrix_similarity", "1", "mean similarity of all pairs of different positions"),
+};
+
+static const rs_column matrix_curve[] = {
+    RS_COLUMN("token", "", "a position; those of a picture row by row", .integer = true, .map = RS_MAP_Y),
+    RS_COLUMN("other_token", "", "another", .integer = true, .map = RS_MAP_X),
+    RS_COLUMN(
+        "similarity", "1",
+        "cosine between the embeddings of two positions; without an embedding, mean cosine of the turns between them"),
+};
+
+const rs_metric_kind rs_metric_similarity_matrix = {
+    .kind = {.name = "similarity_matrix",
+             .summary = "how alike all positions are, each with each (up to 512, else some): of the first frame of the "
+                        "first picture, else the sequence",
+             .reference = "Wang and Chen, arXiv:2010.04903; ViT, arXiv:2010.11929, figure 7"},
+    RS_SCALARS(matrix_scalars),
+    RS_CURVE(matrix_curve, 2),
+    .curve_rows = matrix_rows,
+    .finish = finish_matrix,
 };

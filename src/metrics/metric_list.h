@@ -17,7 +17,9 @@
   metric(zero_shot_damage) \
   metric(lookback_damage) \
   metric(position_similarity) \
+  metric(similarity_matrix) \
   metric(position_pca) \
+  metric(position_components) \
   metric(embedding) \
   metric(embedding_shift) \
   metric(embedding_distance) \
@@ -134,6 +136,11 @@ typedef struct rs_position_set {
 
 /* The first frame of the first picture; all tokens where there is none. */
 rs_position_set rs_positions_of(const rs_token_layout *tokens, size_t length);
+
+/* Positions that are shown, in order, of a picture at most `side` rows and columns, of a sequence at most `tokens`: how
+ * many, and where in the set number i stands. */
+size_t rs_positions_shown(const rs_position_set *set, size_t side, size_t tokens);
+size_t rs_position_shown(const rs_position_set *set, size_t side, size_t tokens, size_t i);
 
 /* Relative positions (L,) of all keys on an axis, as the last query sees them through its views. */
 void rs_last_distances(const rs_encoding *encoding, size_t axis, double *out);

@@ -133,6 +133,20 @@ size_t rs_even_sample(size_t i, size_t most, size_t count) {
   return most > 1 ? i * (count - 1) / (most - 1) : 0;
 }
 
+static size_t at_most(size_t count, size_t most) {
+  return count < most ? count : most;
+}
+
+size_t rs_positions_shown(const rs_position_set *set, size_t side, size_t tokens) {
+  return set->rows > 0 ? at_most(set->rows, side) * at_most(set->columns, side) : at_most(set->count, tokens);
+}
+
+size_t rs_position_shown(const rs_position_set *set, size_t side, size_t tokens, size_t i) {
+  size_t across = at_most(set->columns, side);
+  if (set->rows == 0) return rs_even_sample(i, tokens, set->count);
+  return rs_even_sample(i / across, side, set->rows) * set->columns + rs_even_sample(i % across, side, set->columns);
+}
+
 void rs_last_distances(const rs_encoding *encoding, size_t axis, double *out) {
   size_t last = encoding->length - 1, axes = encoding->axes;
   rs_segment segments[RS_VIEWS];

@@ -91,6 +91,88 @@ Test(config_files, list__from_each_format__is_the_parameter_s) {
   }
 }
 
+/* A table of a class token and 1 x 2 patches, as a checkpoint has it, beside another tensor. */
+static void write_checkpoint(const char *path) {
+  static const double numbers[12] = {9, 8, 7, 6, 1, 2, 3, 4, 5, 6, 7, 8}, other[] = {1};
+  static const size_t shape[] = {1, 3, 4}, none[] = {0}, one[] = {1};
+  const rs_tensor_numbers tensors[] = {{"pos", RS_DTYPE_F32, 3, shape, .doubles = numbers},
+                                       {"empty", RS_DTYPE_F32, 1, none, .doubles = other},
+                                       {"other", RS_DTYPE_F64, 1, one, .doubles = other}};
+  cr_assert_eq(rs_safetensors_write(path, tensors, 3, NULL), RS_OK);
+}
+
+#define PICTURE "model: {head_dim: 4, train_length: 64}\nmetrics: similarity_matrix\nlengths: 3\n"
+#define TENSOR(name) "methods: [{name: learned_2d, table: \"m.safetensors:" name "\"}]\n"
+
+Test(config_files, tensor_of_a_checkpoint__is_a_list) {
+  char path[8192], message[2048];
+  write_checkpoint("sub/m.safetensors");
+  rs_experiment *experiment = good(PICTURE "tokens: [{text: 1}, {image: [1, 2]}]\n" TENSOR("pos"), NULL);
+  const rs_value *value = value_of(experiment, 0, "table");
+  cr_assert(value->count == 12 && value->list[0] == 9 && value->list[11] == 8);
+  snprintf(path, sizeof path, "%s/sub/m.safetensors:pos", folder);
+  cr_expect_str_eq(value->file, path);
+  cr_expect_eq(strlen(value->hash), 64, "of the file");
+  rs_experiment_free(experiment);
+  static const char *const wrong[][2] = {
+      {TENSOR("positions"),
+       "sub/c.yaml:4:37: methods[0].table = m.safetensors:positions: sub/m.safetensors: has no tensor "
+       "\"positions\" (it has 3, the first by name is \"empty\")"},
+      {TENSOR("empty"),
+       "sub/c.yaml:4:37: methods[0].table = m.safetensors:empty: sub/m.safetensors:empty: has 0 numbers, "
+       "must be from 1 to 8388608"},
+      {TENSOR("other"),
+       "sub/c.yaml:4:37: methods[0].table = m.safetensors:other: has 1 number: not whole rows of heads * "
+       "head_dim = 4"},
+      {"methods: [{name: learned_2d, table: \"n.safetensors:pos\"}]\n",
+       "sub/c.yaml:4:37: methods[0].table = n.safetensors:pos: sub/n.safetensors: cannot open: No such file or "
+       "directory"},
+      {"tokens: [{image: [1, 2]}]\n" TENSOR("pos"),
+       "sub/c.yaml:5:37: methods[0].table = m.safetensors:pos: begins with 4 numbers of a class token, but no text "
+       "opens "
+       "the tokens (put {text: 1} before the picture, or leave these numbers out)"},
+      {"tokens: [{text: 1}, {image: [3, 3]}]\n" TENSOR("pos"),
+       "sub/c.yaml:5:37: methods[0].table = m.safetensors:pos: has 12 numbers; a grid of 3 x 3 takes 9 vectors of 4 "
+       "(and "
+       "may have one more, first, for the class token); table_grid says which grid it was made for"},
+  };
+  for (size_t i = 0; i < RS_COUNT(wrong); i++) {
+    char text[1000];
+    snprintf(text, sizeof text, PICTURE "%s", wrong[i][0]);
+    cr_expect_null(load(text, NULL, message));
+    cr_expect_str_eq(message, wrong[i][1], "%zu: %s", i, message);
+  }
+}
+
+/* [row, column] each, or flat as they are written back; another number of numbers has a place of its own. */
+Test(config_files, references__are_pairs) {
+  static const char *const lists[] = {"[[0, 1], [1, 0]]", "[0, 1, 1, 0]"};
+  char text[500], message[2048];
+  for (size_t i = 0; i < RS_COUNT(lists); i++) {
+    snprintf(text, sizeof text,
+             "model: {head_dim: 4, train_length: 64}\ntokens: [{image: [2, 2]}]\n"
+             "metrics: {name: position_similarity, references: %s}\n",
+             lists[i]);
+    rs_experiment *experiment = good(text, NULL);
+    const rs_value *value = rs_setting(&experiment->metrics.items[0].settings, "references");
+    cr_assert(experiment->metrics.count == 1 && value->count == 4, "%s", lists[i]);
+    cr_expect(value->list[0] == 0 && value->list[1] == 1 && value->list[2] == 1 && value->list[3] == 0);
+    rs_experiment_free(experiment);
+  }
+  static const char *const wrong[][2] = {
+      {"[[0, 1], [1]]", "sub/c.yaml:2:60: metrics.references[1] = [...]: must be 2 numbers"},
+      {"[0, 1, 1]",
+       "sub/c.yaml:2:51: metrics.references = [...]: must be a list of [row, column], as [[0, 0], [6, 7]]"},
+      {"[[0, 1.5]]", "sub/c.yaml:2:51: metrics.references = [...]: lists 1.5, which is no row or column"}};
+  for (size_t i = 0; i < RS_COUNT(wrong); i++) {
+    snprintf(text, sizeof text,
+             "model: {head_dim: 4, train_length: 64}\nmetrics: {name: position_similarity, references: %s}\n",
+             wrong[i][0]);
+    cr_expect_null(load(text, NULL, message));
+    cr_expect_str_eq(message, wrong[i][1], "%zu: %s", i, message);
+  }
+}
+
 /* A model's published recipe reads files too. */
 Test(config_files, published__with_a_file__is_inherited) {
   write_file("sub/s.json", "[1, 2]");

@@ -57,6 +57,30 @@ Test(plot_heat, map__rows_in_any_order__find_their_places, .init = make_folder, 
   rs_plot_map_clear(&map);
 }
 
+#define SHARE_MAP                                                                                                      \
+  "{\"files\":[{\"file\":\"map.csv\",\"columns\":[" KEYS ",{\"name\":\"component\",\"role\":\"index\",\"map\":"        \
+  "\"panel\"},{\"name\":\"row\",\"role\":\"index\",\"map\":\"y\"},{\"name\":\"column\",\"role\":\"index\","            \
+  "\"map\":\"x\"},{\"name\":\"explained\",\"role\":\"value\",\"map\":\"share\"},{\"name\":\"score\",\"role\":"         \
+  "\"value\"}]}]}"
+
+/* A share is said over each panel of each method, and is no picture of its own. */
+Test(plot_heat, shares__stand_in_the_titles_of_panels, .init = make_folder, .fini = remove_folder) {
+  static const char *const titles[] = {"component 1: 62.5", "component 2: 4", "component 1: 99.9"};
+  rs_plot_report report = {0};
+  rs_plot_views views = {0};
+  put_file("manifest.json", SHARE_MAP);
+  put_file("map.csv",
+           HEADER ",component,row,column,explained,score\n0,m,a,64,1,,,8,1,0,0,0.625,3\n"
+                  "0,m,a,64,1,,,8,1,0,1,0.625,-3\n0,m,a,64,1,,,8,2,0,0,0.04,1\n1,m,b,64,1,,,8,1,0,0,0.99912,2\n");
+  cr_assert_eq(rs_plot_views_read(folder, true, &views, &report, NULL), RS_OK);
+  cr_assert_eq(views.count, 1, "%zu pictures", views.count);
+  cr_expect_not_null(strstr(views.items[0].svg, "%: explained"), "the caption says of what");
+  for (size_t i = 0; i < RS_COUNT(titles); i++)
+    cr_expect_not_null(strstr(views.items[0].svg, titles[i]), "%s", titles[i]);
+  rs_plot_views_clear(&views);
+  rs_plot_report_clear(&report);
+}
+
 Test(plot_heat, map__many_panels__are_thinned_to_six, .init = make_folder, .fini = remove_folder) {
   rs_text rows = {0};
   rs_plot_map map;
@@ -105,7 +129,8 @@ static rs_plot_picture heat_of(size_t across, size_t down, size_t panels, const 
                      1,
                      true,
                      0,
-                     {0}};
+                     {0},
+                     NULL};
   rs_plot_heat heat = {.head = {"T", "", "", ""},
                        .x_name = "x",
                        .y_name = "y",

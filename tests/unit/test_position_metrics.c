@@ -1,6 +1,7 @@
 /* test_position_metrics.c: the metrics that look at position tables, against formulas written down here another way. */
 #include <gsl/gsl_linalg.h>
 
+#include "../fixtures/bound.h"
 #include "../fixtures/picture_worlds.h"
 #include "../golden.h"
 #include "metrics/metrics.h"
@@ -10,10 +11,13 @@
 static rs_result measure(const char *metric, const rs_encoding *encoding) {
   const rs_metric_kind *kind = rs_metric_find(metric);
   cr_assert_not_null(kind);
-  rs_metric_in in = {.encoding = encoding};
+  bound_params parameters;
+  bound_make(&parameters, &kind->kind);
+  rs_metric_in in = {.encoding = encoding, .params = parameters.binding.fields};
   rs_result result = {.curve.columns = kind->curve_count};
   rs_err err = {0};
   cr_assert_eq(kind->finish(&in, NULL, &result, &err), RS_OK, "%s", err.message);
+  bound_clear(&parameters);
   return result;
 }
 

@@ -51,7 +51,9 @@ ropescope.heat = (() => {
 
     map(m, p) {
       const {spec} = this, width = spec.x.values.length, height = spec.y.values.length;
-      const name = spec.methods[m] + (spec.panel.name ? ` · ${spec.panel.name} ${number(spec.panel.values[p])}` : "");
+      const share = (spec.shares || [])[m * spec.panel.values.length + p] ?? null;
+      const name = spec.methods[m] + (spec.panel.name ? ` · ${spec.panel.name} ${number(spec.panel.values[p])}` : "")
+        + (share === null ? "" : `: ${(100 * share).toPrecision(3)} %`);
       const canvas = element("canvas", {width, height, tabIndex: 0, role: "img",
         "aria-label": `${spec.title || "Map"}: ${name}, ${height} by ${width} cells. Arrow keys read the values.`});
       const pen = canvas.getContext("2d"), image = pen.createImageData(width, height);

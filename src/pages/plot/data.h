@@ -50,6 +50,7 @@ typedef enum rs_plot_part {
                        summary, where the 95 % interval of that value begins */
   RS_PLOT_HIGH,     /* the largest, or where it ends, likewise */
   RS_PLOT_SEEN,     /* a value: a place without one is not seen, and stays blank */
+  RS_PLOT_SHARE,    /* a value: a share of the panel, said in its title */
   RS_PLOT_PARTS
 } rs_plot_part;
 
@@ -321,6 +322,7 @@ typedef struct rs_plot_map {
   bool any;                  /* false also where a side has more than RS_PLOT_MAP_SIDE cells */
   size_t absent;             /* methods that have cells, but no value: their numbers stand behind the others */
   rs_arena memory;           /* of all the numbers */
+  double *shares;            /* (count, panel.count) said in the titles of panels; NaN: none. NULL: there are none. */
 } rs_plot_map;
 
 rs_status rs_plot_map_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_map *map, rs_err *err);

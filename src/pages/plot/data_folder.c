@@ -31,7 +31,8 @@ const rs_plot_column *rs_plot_column_of(const rs_plot_file *file, rs_plot_role r
 
 const rs_plot_column *rs_plot_part_of(const rs_plot_file *file, rs_plot_part part) {
   for (size_t i = 0; i < file->count; i++)
-    if (file->columns[i].role == RS_PLOT_INDEX && file->columns[i].part == part) return &file->columns[i];
+    if (file->columns[i].part == part && (file->columns[i].role == RS_PLOT_INDEX || part == RS_PLOT_SHARE))
+      return &file->columns[i];
   return NULL;
 }
 
@@ -65,7 +66,8 @@ bool rs_plot_file_drawn(const rs_plot_file *file) {
 }
 
 bool rs_plot_column_drawn(const rs_plot_column *column) {
-  return column->role == RS_PLOT_VALUE && column->part != RS_PLOT_LOW && column->part != RS_PLOT_HIGH;
+  return column->role == RS_PLOT_VALUE && column->part != RS_PLOT_LOW && column->part != RS_PLOT_HIGH &&
+         column->part != RS_PLOT_SHARE;
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
@@ -153,7 +155,7 @@ static rs_status read_word(const rs_node *node, const char *where, const char *k
 static rs_status read_column(const rs_node *node, const char *where, rs_plot_column *column, rs_err *err) {
   static const char *const roles[] = {"key", "index", "value", "error", "status"};
   static const char *const parts[RS_PLOT_PARTS] = {"",         "x",     "y",    "panel", "mark", "bin_end", "samples",
-                                                   "category", "strip", "mass", "low",   "high", "seen"};
+                                                   "category", "strip", "mass", "low",   "high", "seen", "share"};
   static const char *const axes[] = {"linear", "log"}, *const readings[] = {"", "source", "task"};
   static const char *const sides[] = {"lower", "", "higher"};
   size_t role, part, axis, reads, side;

@@ -337,7 +337,7 @@ static rs_status find_methods(const rs_plot_measure *measure, const place *place
 static void fill_values(const rs_plot_measure *measure, const place *places, size_t count, rs_plot_map *map,
                         size_t *counts) {
   size_t cells = map->x.count * map->y.count, total = map->count * map->panel.count * cells;
-  const double *mark = measure->part[RS_PLOT_MAP_MARK];
+  const double *mark = measure->part[RS_PLOT_MAP_MARK], *share = measure->part[RS_PLOT_SHARE];
   for (size_t i = 0; i < count; i++) {
     size_t panel = rs_plot_rank(&map->panel, places[i].panel);
     size_t cell = rs_plot_rank(&map->y, places[i].y) * map->x.count + rs_plot_rank(&map->x, places[i].x);
@@ -348,6 +348,7 @@ static void fill_values(const rs_plot_measure *measure, const place *places, siz
     size_t slot = 0; /* of the method among those with a value */
     while (map->methods[slot] != places[i].method) slot++;
     size_t where = (slot * map->panel.count + panel) * cells + cell;
+    if (share != NULL) map->shares[where / cells] += share[places[i].row];
     map->values[where] += value;
     counts[where]++;
   }
@@ -368,9 +369,15 @@ static rs_status make_values(const rs_plot_measure *measure, const place *places
   size_t *counts = rs_arena_take(&map->memory, panels * cells, sizeof *counts);
   map->values = rs_arena_take(&map->memory, panels * cells, sizeof *map->values);
   map->marks = rs_arena_take(&map->memory, map->panel.count, sizeof *map->marks);
+  if (measure->part[RS_PLOT_SHARE] != NULL) map->shares = rs_arena_take(&map->memory, panels, sizeof *map->shares);
   RS_TRY(rs_arena_check(&map->memory, err));
   for (size_t i = 0; i < map->panel.count; i++) map->marks[i] = SIZE_MAX;
   fill_values(measure, places, count, map, counts);
+  for (size_t p = 0; p < panels && map->shares != NULL; p++) { /* the rows of a panel all say it */
+    size_t rows = 0;
+    for (size_t i = 0; i < cells; i++) rows += counts[p * cells + i];
+    map->shares[p] = rows > 0 ? map->shares[p] / (double)rows : NAN;
+  }
   return RS_OK;
 }
 

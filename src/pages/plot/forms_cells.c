@@ -90,8 +90,9 @@ enum { SQUARE_UP_TO = 4 }; /* sides of a map whose cells are still square */
 
 static const rs_plot_letters letters = {.size = 14, .row = 20, .bold = true};
 
-/* "row 0, column 13" where the panel has a mark, else "dt 3". */
-static const char *heading_of(const layout *l, size_t panel) {
+/* "row 0, column 13" where the panel has a mark, else "dt 3"; with the share that this method has in it "dt 3: 42 %".
+ */
+static const char *heading_of(const layout *l, size_t method, size_t panel) {
   const rs_plot_map *map = l->map;
   rs_text text = {0};
   size_t mark = map->marks[panel];
@@ -101,6 +102,8 @@ static const char *heading_of(const layout *l, size_t panel) {
     rs_text_printf(&text, ", %s ", l->heat->x_name);
     rs_text_number(&text, map->x.items[mark % map->x.count]);
   }
+  double share = map->shares != NULL ? map->shares[method * map->panel.count + panel] : NAN;
+  if (!isnan(share)) rs_text_printf(&text, ": %.3g\u00a0%%", 100 * share);
   return rs_plot_keep(&l->picture->memory, &text);
 }
 
@@ -116,11 +119,16 @@ static void size_cells(layout *l, double heading) {
   l->panel_height = l->cell_height * y;
 }
 
+/* Headings stand once, above all panels, or, where methods have shares of their own, above each method's. */
+static size_t heading_rows(const layout *l) {
+  return l->map->shares != NULL ? l->map->count : 1;
+}
+
 /* The widest text that stands over one panel. Methods' names are wrapped where they are wider still. */
 static double widest_heading(const layout *l) {
   double widest = 0;
-  for (size_t p = 0; p < l->map->panel.count && l->panels; p++) {
-    const char *text = heading_of(l, p);
+  for (size_t i = 0; i < heading_rows(l) * l->map->panel.count && l->panels; i++) {
+    const char *text = heading_of(l, i / l->map->panel.count, i % l->map->panel.count);
     widest = fmax(widest, rs_plot_text_width(text, strlen(text), HEAD_SIZE, false));
   }
   for (size_t i = 0; i < l->map->count && !l->panels; i++) {
@@ -136,8 +144,9 @@ static double name_width(const layout *l) {
 }
 
 static void size_panels(layout *l) {
-  l->panels = *l->heat->panel_name != '\0' && l->map->panel.count > 1; /* a single one is in the subtitle */
-  size_t rows = (l->map->count + MOST_BESIDE - 1) / MOST_BESIDE;       /* about equally long */
+  bool several = l->map->panel.count > 1 || l->map->shares != NULL; /* a single one is in the subtitle */
+  l->panels = *l->heat->panel_name != '\0' && several;
+  size_t rows = (l->map->count + MOST_BESIDE - 1) / MOST_BESIDE; /* about equally long */
   l->across = l->panels ? l->map->panel.count : (l->map->count + rows - 1) / rows;
   l->down = l->panels ? l->map->count : (l->map->count + l->across - 1) / l->across;
   double heading = widest_heading(l);
@@ -148,7 +157,7 @@ static void size_panels(layout *l) {
   l->title_rows = 1;
   for (size_t i = 0; i < l->map->count; i++)
     l->title_rows = fmax(l->title_rows, (double)rs_plot_rows_count(method_name(l, i), &letters, name_width(l), NULL));
-  l->pitch_y = l->panel_height + GAP_Y + letters.row * l->title_rows;
+  l->pitch_y = l->panel_height + GAP_Y + letters.row * l->title_rows + (heading_rows(l) > 1 ? l->head : 0);
 }
 
 /* Whether all values have room in their cells. */
@@ -180,7 +189,7 @@ static void draw_bar(const layout *l) {
 }
 
 static void place_panels(layout *l) {
-  double block = l->pitch_y * (double)l->down - GAP_Y - letters.row * l->title_rows;
+  double block = l->pitch_y * (double)(l->down - 1) + l->panel_height;
   rs_plot_room room = {.width = l->pitch_x * (double)(l->across - 1) + l->panel_width,
                        .height = block,
                        .y_name = l->heat->y_name,
@@ -249,13 +258,15 @@ static void draw_panel(layout *l, size_t i, uint16_t *levels) {
 }
 
 static void draw_headings(layout *l) {
-  for (size_t p = 0; p < l->map->panel.count && l->panels; p++)
-    rs_plot_text_add(l->picture, l->page.left + (double)p * l->pitch_x, l->page.top - 6, heading_of(l, p), HEAD_SIZE,
-                     RS_PLOT_START, RS_PLOT_SOFT);
+  size_t panels = l->map->panel.count, rows_of_headings = heading_rows(l);
+  for (size_t i = 0; i < rows_of_headings * panels && l->panels; i++)
+    rs_plot_text_add(l->picture, l->page.left + (double)(i % panels) * l->pitch_x,
+                     l->page.top + (double)(i / panels) * l->pitch_y - 6, heading_of(l, i / panels, i % panels),
+                     HEAD_SIZE, RS_PLOT_START, RS_PLOT_SOFT);
   for (size_t i = 0; i < l->map->count; i++) {
     size_t column = l->panels ? 0 : i % l->across, row = l->panels ? i : i / l->across;
     double rows = (double)rs_plot_rows_count(method_name(l, i), &letters, name_width(l), NULL);
-    double top = l->page.top + (double)row * l->pitch_y - (row == 0 ? l->head : 0);
+    double top = l->page.top + (double)row * l->pitch_y - (row < rows_of_headings ? l->head : 0);
     rs_plot_rows_add(l->picture, l->page.left + (double)column * l->pitch_x, top - 6 - (rows - 1) * letters.row,
                      method_name(l, i), &letters, name_width(l), RS_PLOT_INK);
   }

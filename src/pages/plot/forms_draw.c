@@ -124,6 +124,11 @@ static void write_heat(const rs_plot_heat *heat, bool strips, rs_json *json) {
   for (size_t i = 0; i < map->panel.count; i++)
     rs_json_number(json, NULL, map->marks[i] != SIZE_MAX ? (double)map->marks[i] : NAN);
   rs_json_end(json);
+  if (map->shares != NULL) {
+    rs_json_list(json, "shares");
+    for (size_t i = 0; i < map->count * map->panel.count; i++) rs_json_number(json, NULL, map->shares[i]);
+    rs_json_end(json);
+  }
   rs_json_list(json, "values");
   size_t count = map->count * map->panel.count * map->y.count * map->x.count;
   for (size_t i = 0; i < count; i++) rs_json_number(json, NULL, map->values[i]);

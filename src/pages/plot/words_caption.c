@@ -249,6 +249,11 @@ static void write_map_subtitle(const rs_plot_measure *measure, const rs_plot_cho
     rs_text_puts(out, " ");
     rs_text_number(out, map->panel.items[0]);
   }
+  const rs_plot_column *share = rs_plot_part_of(measure->file, RS_PLOT_SHARE);
+  if (map->shares != NULL && share != NULL) {
+    add_piece(out, "%: ");
+    rs_plot_words(share->name, share->unit, out);
+  }
   if (map->panels > map->panel.count)
     rs_text_printf(out, " \u00b7 %zu of %zu %s", map->panel.count, map->panels, panel);
   bool single = choice->family != NULL || measure->over_lengths; /* a place has one row of each seed */
