@@ -101,8 +101,8 @@ static void write_checkpoint(const char *path) {
   cr_assert_eq(rs_safetensors_write(path, tensors, 3, NULL), RS_OK);
 }
 
-#define PICTURE "model: {head_dim: 4, train_length: 64}\nmetrics: similarity_matrix\nlengths: 3\n"
-#define TENSOR(name) "methods: [{name: learned_2d, table: \"m.safetensors:" name "\"}]\n"
+#define PICTURE "model: {heads: 1, head_dim: 4, train_length: 64}\nmetrics: similarity_matrix\nlengths: 3\n"
+#define TENSOR(name) "methods: [{name: learned_2d, table: m.safetensors:" name "}]\n"
 
 Test(config_files, tensor_of_a_checkpoint__is_a_list) {
   char path[8192], message[2048];
@@ -122,10 +122,10 @@ Test(config_files, tensor_of_a_checkpoint__is_a_list) {
        "sub/c.yaml:4:37: methods[0].table = m.safetensors:empty: sub/m.safetensors:empty: has 0 numbers, "
        "must be from 1 to 8388608"},
       {TENSOR("other"),
-       "sub/c.yaml:4:37: methods[0].table = m.safetensors:other: has 1 number: not whole rows of heads * "
+       "sub/c.yaml:4:37: methods[0].table = m.safetensors:other: has 1 numbers: not whole rows of heads * "
        "head_dim = 4"},
-      {"methods: [{name: learned_2d, table: \"n.safetensors:pos\"}]\n",
-       "sub/c.yaml:4:37: methods[0].table = n.safetensors:pos: sub/n.safetensors: cannot open: No such file or "
+      {"methods: [{name: learned_2d, table: n.safetensors:pos}]\n",
+       "sub/c.yaml:4:37: methods[0].table = n.safetensors:pos: sub/n.safetensors: cannot read: No such file or "
        "directory"},
       {"tokens: [{image: [1, 2]}]\n" TENSOR("pos"),
        "sub/c.yaml:5:37: methods[0].table = m.safetensors:pos: begins with 4 numbers of a class token, but no text "
@@ -160,10 +160,10 @@ Test(config_files, references__are_pairs) {
     rs_experiment_free(experiment);
   }
   static const char *const wrong[][2] = {
-      {"[[0, 1], [1]]", "sub/c.yaml:2:60: metrics.references[1] = [...]: must be 2 numbers"},
+      {"[[0, 1], [1]]", "sub/c.yaml:2:59: metrics.references[1] = [...]: must be 2 numbers"},
       {"[0, 1, 1]",
-       "sub/c.yaml:2:51: metrics.references = [...]: must be a list of [row, column], as [[0, 0], [6, 7]]"},
-      {"[[0, 1.5]]", "sub/c.yaml:2:51: metrics.references = [...]: lists 1.5, which is no row or column"}};
+       "sub/c.yaml:2:50: metrics.references = [...]: must be a list of [row, column], as [[0, 0], [6, 7]]"},
+      {"[[0, 1.5]]", "sub/c.yaml:2:50: metrics.references = [...]: lists 1.5, which is no row or column"}};
   for (size_t i = 0; i < RS_COUNT(wrong); i++) {
     snprintf(text, sizeof text,
              "model: {head_dim: 4, train_length: 64}\nmetrics: {name: position_similarity, references: %s}\n",
