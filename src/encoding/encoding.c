@@ -161,6 +161,7 @@ static rs_status prepare_vectors(rs_encoding *encoding, rs_stage_in in, rs_err *
                    encoding->method->name);
   in.kind = &kind->kind;
   in.params = encoding->params->vectors.fields;
+  kind->form(&in, &encoding->vectors);
   encoding->vector_size = kind->table_size(&in);
   encoding->vector_state = rs_alloc(1, kind->state_size, err);
   encoding->vector_table = rs_alloc(encoding->vector_size, sizeof *encoding->vector_table, err);
@@ -308,10 +309,14 @@ double rs_encoding_bytes(const rs_recipe *recipe, const rs_model *model, size_t 
   return count * sizeof(double);
 }
 
-double rs_recipe_vector_numbers(const rs_recipe *recipe, const rs_model *model, size_t length) {
-  const rs_value *clip = recipe->method->vectors != NULL ? rs_setting(&recipe->settings, "clip") : NULL;
-  if (clip == NULL) return 0;
-  double reach = (double)length - 1;
-  if (clip->set) reach = fmin(reach, clip->number);
-  return (2 * reach + 1) * (double)model->head_dim;
+bool rs_recipe_vectors(const rs_recipe *recipe, const rs_model *model, size_t length, rs_vectors *vectors) {
+  static const rs_token_layout text = {0};
+  rs_stage_params *params;
+  if (recipe->method->vectors == NULL) return false;
+  if (rs_stage_params_make(recipe->method, &recipe->settings, &params, NULL) != RS_OK) return false;
+  rs_stage_in in = rs_stage_input(recipe->method, model, params, length, &text);
+  in.params = params->vectors.fields;
+  recipe->method->vectors->form(&in, vectors);
+  rs_stage_params_free(params);
+  return true;
 }

@@ -269,7 +269,7 @@ typedef struct rs_vector_kind {
   size_t (*table_size)(const rs_stage_in *in); /* numbers that training may change */
   /* Fills `table` (table_size,), zeroed before, which outlives the state and is read where it stands. */
   rs_status (*prepare)(const rs_stage_in *in, double *table, void *state, rs_err *err);
-  void (*form)(const void *state, rs_vectors *vectors);
+  void (*form)(const rs_stage_in *in, rs_vectors *vectors);
   /* As rs_encoding_vectors_fill, _added and _values. NULL: nothing is added, or there are no values. */
   void (*fill)(const void *state, const rs_vector_part *part, double *out, size_t step);
   void (*added)(const void *state, size_t head, const double **u, const double **v);
@@ -579,6 +579,7 @@ struct rs_encoding {
   double *places; /* (L, RS_AXES) t, h, w that such pairs mix; else NULL */
   double *bias_table;   /* (bias_size,), laid out by its kind; NULL without a bias */
   size_t bias_size;     /* 0 without a bias */
+  rs_vectors vectors;   /* tables 0: there are none */
   double *vector_table; /* (vector_size,), laid out by its kind; NULL without vectors of distance */
   size_t vector_size;
   float ladder_ratio,
@@ -653,8 +654,9 @@ void rs_encoding_vectors_added(const rs_encoding *encoding, size_t head, const d
 /* out (D, C) = a(d), of vectors that have values. */
 void rs_encoding_vectors_values(const rs_encoding *encoding, double *out) RS_NONNULL(1, 2);
 
-/* Numbers of r of one head at `length`, which whoever reads scores of it holds; 0 without vectors. */
-double rs_recipe_vector_numbers(const rs_recipe *recipe, const rs_model *model, size_t length) RS_NONNULL(1, 2);
+/* What they will be at `length`; false, too, where memory is too short to tell. */
+bool rs_recipe_vectors(const rs_recipe *recipe, const rs_model *model, size_t length, rs_vectors *vectors)
+    RS_NONNULL(1, 2, 4);
 
 /* What is added to the tokens at [begin, begin + count): out[row * width + dim], zeros without an embedding. RS_DOMAIN
  * beyond the end of its table. */

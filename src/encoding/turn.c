@@ -7,9 +7,8 @@
 #include <string.h>
 
 bool rs_encoding_vectors(const rs_encoding *encoding, rs_vectors *vectors) {
-  const rs_vector_kind *kind = encoding->method->vectors;
-  if (kind != NULL) kind->form(encoding->vector_state, vectors);
-  return kind != NULL;
+  *vectors = encoding->vectors;
+  return vectors->tables > 0;
 }
 
 void rs_encoding_vectors_fill(const rs_encoding *encoding, const rs_vector_part *part, double *out, size_t step) {

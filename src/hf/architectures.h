@@ -34,6 +34,7 @@ typedef enum rs_hf_rows {
   RS_ROWS_PAIRS,          /* they are all, but pairs of a head stand side by side, not half a head apart */
   RS_ROWS_CURVE,          /* what xIELU has learned: numbers that are tensors of their own */
   RS_ROWS_BESIDE_SECOND,  /* a table of positions whose second row, the distillation token's, is added to that token */
+  RS_ROWS_REVERSED,       /* they are all, from the last to the first */
 } rs_hf_rows;
 
 /* What a file calls weights that are named otherwise in Llama, the names' ends (".weight", ".bias") apart; # is the
@@ -133,6 +134,7 @@ typedef struct rs_architecture {
                         */
   bool gated_narrower; /* where use_swiglu_ffn, gated by silu, and two thirds as wide */
   bool biases_apart;   /* each layer has a positional bias of its own */
+  bool distances;      /* position_embedding_type may be relative_key or relative_key_query */
   bool padded;         /* pad_token_id has no position; the first is that of the next row of the table */
   double output_scale; /* of a config without logit_scale */
   const char *feed_forward_key; /* of F, before the usual ones; NULL: those alone */

@@ -40,7 +40,9 @@ static rs_status refuse_unsupported(const rs_hf_file *file, rs_err *err) {
   RS_TRY(refuse_quantized(file, err));
   RS_TRY(rs_hf_refuse_experts(file, err));
   other = rs_node_get(file->root, "position_embedding_type");
-  if (rs_hf_present(other) && strcmp(rs_hf_word(other), "absolute") != 0) return rs_hf_refuse(file, other->key, err);
+  bool relative = strncmp(rs_hf_word(other), "relative_key", strlen("relative_key")) == 0 && file->row->distances;
+  if (rs_hf_present(other) && strcmp(rs_hf_word(other), "absolute") != 0 && !relative)
+    return rs_hf_refuse(file, other->key, err);
   return refuse_attention(file, rs_node_get(file->root, "attn_config"), err);
 }
 

@@ -184,10 +184,11 @@ bool rs_hf_is_first_in_5(const char *model_type) {
 const char *rs_hf_otherwise_text(rs_otherwise otherwise) {
   static const char *const texts[] = {
       [RS_OFFERED] = "",
-      [RS_DISENTANGLED] = "its attention adds products of contents with vectors of distances (DeBERTa's disentangled "
-                          "attention), which no method here has",
-      [RS_TURNED_QUERIES] = "its attention adds products of queries with sinusoidal vectors of distances "
-                            "(Transformer-XL), which no method here has",
+      [RS_DISENTANGLED] = "its attention adds products of queries, and of keys, with vectors of distances in buckets "
+                          "that matrices of the layer project (DeBERTa's disentangled attention): method shaw has "
+                          "neither buckets nor projections",
+      [RS_TURNED_QUERIES] = "its attention is that of method transformer_xl, but its class has states of segments "
+                            "before, terms of segments or pooled queries beside it, which are not offered here",
       [RS_NO_ATTENTION] = "it has no attention: there are no logits that positions could change",
       [RS_CONVOLVED] = "its positions come from a convolution over the tokens, which no method here is",
       [RS_WINDOWED] = "its layers have biases by row and column, each with a table of its own: config.json does not "

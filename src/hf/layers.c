@@ -208,9 +208,10 @@ static rs_status read_encoder(const rs_hf_file *file, rs_err *err) {
   return RS_OK;
 }
 
-/* UMT5: each layer has a bias of its own. */
+/* UMT5: each layer has a bias of its own; vectors of distance are always so. */
 static rs_status part_recipes(const rs_hf_file *file, const rs_stack *stack, rs_err *err) {
-  for (size_t i = 1; i < stack->count && file->row->biases_apart; i++) {
+  bool apart = file->row->biases_apart || file->out->geometry.published.method->vectors != NULL;
+  for (size_t i = 1; i < stack->count && apart; i++) {
     rs_recipe recipe;
     RS_TRY(rs_recipe_copy(&recipe, &file->out->recipes[stack->blocks[0].recipe], err));
     RS_TRY(add_recipe(file->out, &recipe, &stack->blocks[i].recipe, err));

@@ -181,15 +181,28 @@ static void read_bare(rs_hf_reader *hf, const rs_hf_family *known) {
                    (double)rs_hf_count_of(hf, rs_hf_first(hf->root, RS_KEYS("floor_scale")), RS_HF_MOST_TOKENS, 8192));
 }
 
+/* BertSelfAttention of transformers 4: a vector for each distance within the published length, without values'. */
+static void read_distances(rs_hf_reader *hf) {
+  enum { BERT_LENGTH = 512 };
+  const char *word = rs_hf_word(rs_node_get(hf->root, "position_embedding_type"));
+  size_t length =
+      rs_hf_count_of(hf, rs_hf_first(hf->root, RS_KEYS("max_position_embeddings")), RS_HF_MOST_TOKENS, BERT_LENGTH);
+  if (rs_hf_failed(hf)) return;
+  rs_hf_set_number(hf, "clip", (double)(length > 1 ? length - 1 : 1));
+  rs_hf_set_text(hf, "beyond", "false");
+  rs_hf_set_text(hf, "on_values", "false");
+  if (strcmp(word, "relative_key_query") == 0) rs_hf_set_text(hf, "read_by", "both");
+}
+
 /* The method that a word or flag of the file names, "rope" for rotation; NULL: none does. */
 static const char *stated_method(rs_hf_reader *hf) {
   static const struct {
-    const char *word, *method; /* NULL: not offered */
-  } words[] = {{"nope", "nope"},        {"none", "nope"},
-               {"absolute", "learned"}, {"learned", "learned"},
-               {"alibi", "alibi"},      {"rope", "rope"},
-               {"rotary", "rope"},      {"sinusoidal", "sinusoidal"},
-               {"relative_key", NULL},  {"relative_key_query", NULL}};
+    const char *word, *method;
+  } words[] = {{"nope", "nope"},         {"none", "nope"},
+               {"absolute", "learned"},  {"learned", "learned"},
+               {"alibi", "alibi"},       {"rope", "rope"},
+               {"rotary", "rope"},       {"sinusoidal", "sinusoidal"},
+               {"relative_key", "shaw"}, {"relative_key_query", "shaw"}};
   static const struct {
     const char *flag, *method;
   } flags[] = {{"alibi", "alibi"},
@@ -198,14 +211,8 @@ static const char *stated_method(rs_hf_reader *hf) {
                {"sinusoidal_embeddings", "sinusoidal"}, /* XLM, FlauBERT */
                {"mla_use_nope", "nope"}};
   const rs_node *type = rs_node_get(hf->root, "position_embedding_type");
-  for (size_t i = 0; i < RS_COUNT(words); i++) {
-    if (strcmp(rs_hf_word(type), words[i].word) != 0) continue;
-    if (words[i].method == NULL)
-      rs_problem_at(hf->problems, type,
-                    "its attention adds products of queries with learned vectors of distances (Shaw et al.), which no "
-                    "method here has");
-    return words[i].method;
-  }
+  for (size_t i = 0; i < RS_COUNT(words); i++)
+    if (strcmp(rs_hf_word(type), words[i].word) == 0) return words[i].method;
   for (size_t i = 0; i < RS_COUNT(flags); i++)
     if (rs_hf_true(hf->root, flags[i].flag, false)) return flags[i].method;
   return rs_hf_true(hf->root, "use_rope", true) ? NULL : "nope";
@@ -254,6 +261,7 @@ void rs_hf_read_recipe(rs_hf_reader *hf, const rs_hf_family *known) {
   /* modeling_falcon.py adds the bias to q.k and divides both by sqrt(D). */
   if (rs_hf_in_family(hf, "falcon") && !rs_hf_failed(hf)) rs_hf_set_text(hf, "slope_factor", "inv_sqrt_dim");
   if (strcmp(method, "t5") == 0) read_buckets(hf);
+  if (strcmp(method, "shaw") == 0) read_distances(hf);
   if (strcmp(method, "sinusoidal") == 0 && known->layout != NULL && !rs_hf_failed(hf)) {
     rs_hf_set_text(hf, "embedding_layout", known->layout);
     if (known->offset > 0) rs_hf_set_number(hf, "embedding_offset", (double)known->offset);

@@ -187,6 +187,7 @@ rs_hf_row_map rs_hf_rows_of(const rs_hf_loader *l, const rs_tensor *tensor, cons
   size_t rows = tensor->vector ? tensor->columns : tensor->rows;
   rs_hf_rows kind = s->renamed != NULL ? s->renamed->rows : RS_ROWS_OWN;
   size_t before = rows_before(l->checkpoint);
+  if (kind == RS_ROWS_REVERSED) return (rs_hf_row_map){rows, 0, rows - 1, 1, SIZE_MAX, false}; /* a step of -1 */
   if (tensor->init == RS_INIT_LEARNED) return (rs_hf_row_map){rows + before, 0, before, rows, 0, false};
   if (kind == RS_ROWS_PADDING)
     return (rs_hf_row_map){l->checkpoint->geometry.train_length + before, 0, before - 1, 1, 0, false};

@@ -217,6 +217,8 @@ static bool is_ignored(const rs_hf_loader *l, const char *name) {
   const rs_gguf_row *gguf = l->checkpoint->gguf;
   const char *const *ignored = gguf != NULL ? gguf->ignored : l->checkpoint->architecture->ignored;
   const char *const *lists[] = {gguf != NULL ? NULL : rs_ignored_buffers, ignored};
+  bool distances = l->checkpoint->geometry.published.method->vectors != NULL; /* in the place of BERT's positions */
+  if (distances && strstr(name, "embeddings.position_embeddings.weight") != NULL) return true;
   if (gguf == NULL && l->checkpoint->shape.tied && strstr(name, "lm_head.weight") != NULL) return true;
   for (size_t i = 0; i < RS_COUNT(lists); i++)
     for (const char *const *part = lists[i]; part != NULL && *part != NULL; part++)

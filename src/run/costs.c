@@ -63,11 +63,26 @@ double rs_stack_flops(const rs_stack *stack, size_t count, double width, double 
   return flops;
 }
 
-static double pass_flops(const rs_shape *shape, const rs_example_shape *example) {
+/* Pairs of a query and a key read vectors of distance, as they do keys and values. */
+static double vector_flops(const rs_transformer *t, const rs_stack *stack, double tokens) {
+  double flops = 0;
+  for (size_t i = 0; i < stack->count; i++) {
+    const rs_block *block = &stack->blocks[i];
+    double queries = (double)(block->attention.heads * block->attention.head_dim);
+    rs_vectors v;
+    if (rs_recipe_vectors(&t->recipes[block->recipe], &t->geometry, (size_t)tokens, &v))
+      flops += 2 * queries * seen_pairs(&block->mask, tokens) * (1 + v.keys + v.values);
+  }
+  return flops;
+}
+
+static double pass_flops(const rs_transformer *t, const rs_example_shape *example) {
+  const rs_shape *shape = &t->shape;
   double d = (double)shape->width, tokens = (double)example->length, source = (double)example->source_length;
   double flops = 2 * (double)rs_shape_answers(shape, example->length) * d * (double)shape->classes;
   flops += 2 * tokens * d * (double)shape->patch_numbers;
   if (shape->form == RS_VISION) tokens += (double)rs_shape_lead(shape);
+  flops += vector_flops(t, &shape->encoder, source) + vector_flops(t, &shape->decoder, tokens);
   return flops + rs_stack_flops(&shape->encoder, shape->encoder.count, d, source, 0) +
          rs_stack_flops(&shape->decoder, shape->decoder.count, d, tokens, source);
 }
@@ -117,12 +132,22 @@ double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell) {
   return queries * (double)length * (double)rs_head_count(experiment, cell);
 }
 
+/* How often a pair of the cell's rows is multiplied: once, and by vectors of distance as often as they are read. */
+static double products_of_pair(const rs_experiment *experiment, const rs_cell *cell) {
+  const rs_variant *variant = &experiment->methods.items[cell->axis[RS_BY_METHOD]];
+  const rs_recipe recipe = {.method = variant->method, .settings = variant->settings};
+  rs_vectors v;
+  if (variant->method == NULL || !rs_recipe_vectors(&recipe, &experiment->models[cell->axis[RS_BY_MODEL]], 1, &v))
+    return 1;
+  return v.keys ? 3 : 2;
+}
+
 /* Queries times keys, over all sequences: an upper bound, every query seeing every key. */
 static double row_flops(const rs_experiment *experiment, const rs_cell *cell) {
   size_t length = length_of(experiment, cell);
   double dims = (double)experiment->models[cell->axis[RS_BY_MODEL]].head_dim;
   bool sequences = experiment->checkpoints != NULL && rs_reads_model(experiment, cell);
-  double times = sequences ? (double)experiment->sequences : 1;
+  double times = (sequences ? (double)experiment->sequences : 1) * products_of_pair(experiment, cell);
   if (!rs_experiment_needs(experiment).rows) return 0;
   return times * 2 * dims * (double)length * (double)rs_query_count(&experiment->queries, length) *
          (double)rs_head_count(experiment, cell);
@@ -226,7 +251,8 @@ static rs_status count_simulated(rs_costs *costs, rs_err *err) {
     const rs_cell *cell = &costs->cells[costs->order[i]];
     rs_cell_cost *cost = &costs->items[costs->order[i]];
     double dims = (double)experiment->models[cell->axis[RS_BY_MODEL]].head_dim;
-    cost->own = fmax(1, (heads ? 2 * dims * rs_cell_work(experiment, cell) : 0) + table_flops(experiment, cell));
+    double rows = heads ? 2 * dims * rs_cell_work(experiment, cell) * products_of_pair(experiment, cell) : 0;
+    cost->own = fmax(1, rows + table_flops(experiment, cell));
     if (!costs->opens[i]) continue;
     if (heads && rs_reads_model(experiment, cell))
       RS_TRY(count_text(costs, cell, cost, err));
@@ -234,6 +260,13 @@ static rs_status count_simulated(rs_costs *costs, rs_err *err) {
       cost->made = content_flops(experiment, cell);
   }
   return RS_OK;
+}
+
+/* Of vectors of distance, of one head, or of all with those of values. */
+static double vector_numbers(const rs_recipe *recipe, const rs_model *model, size_t length, bool all) {
+  rs_vectors v;
+  if (!rs_recipe_vectors(recipe, model, length, &v)) return 0;
+  return (double)(rs_vector_columns(&v) * model->head_dim) * (all ? (double)(v.tables + v.values) : 1);
 }
 
 /* A method's tables at the longest length, for the model that has the largest. */
@@ -247,7 +280,7 @@ static double bytes_of_tables(const rs_experiment *experiment, const rs_variant 
     double bytes = rs_encoding_bytes(&recipe, model, length, &experiment->tokens);
     /* A projected embedding: its keys, and while it is made the head's 2D columns of the width, twice. */
     if (recipe.method->embed != NULL) bytes += 8 * ((double)length * dims + 2 * 2 * dims * width);
-    bytes += 8 * rs_recipe_vector_numbers(&recipe, model, length) * (double)rs_engine_threads();
+    bytes += 8 * vector_numbers(&recipe, model, length, false) * (double)rs_engine_threads();
     most = fmax(most, bytes);
   }
   return most;
@@ -308,7 +341,7 @@ static double reading_flops(const rs_costs *costs, const rs_cell *cell) {
   if (trained > experiment->sequences) trained = experiment->sequences;
   double passes = (first ? 1 + cut_passes(experiment, length) + (stands_apart(experiment, cell) ? 1 : 0) : 0) +
                   (rs_needs_heads(experiment) && rs_reads_model(experiment, cell) ? 1 : 0);
-  return pass_flops(&begun->shape, &example) *
+  return pass_flops(begun, &example) *
              (passes * (double)rs_example_count(&example, experiment->sequences) + (double)trained) +
          row_flops(experiment, cell);
 }
@@ -328,15 +361,21 @@ static double pass_bytes(const rs_experiment *experiment, const rs_transformer *
   const rs_shape *shape = &t->shape;
   double d = (double)shape->width, lead = shape->form == RS_VISION ? (double)rs_shape_lead(shape) : 0;
   double tokens = (double)example->length + lead;
-  double source = rows / tokens * (double)example->source_length, tables = 0;
-  for (size_t r = 0; r < t->recipe_count; r++)
+  double source = rows / tokens * (double)example->source_length, tables = 0, vectors = 0,
+         real = t->format == RS_F64 ? 8 : 4;
+  for (size_t r = 0; r < t->recipe_count; r++) {
     tables += rs_encoding_bytes(&t->recipes[r], &t->geometry, (size_t)tokens, NULL);
+    vectors += vector_numbers(&t->recipes[r], &t->geometry, (size_t)tokens, true);
+  }
+  /* Both ways about and where they are made; in training each thread sums their gradients, and makes doubles of them.
+   */
+  vectors *= 2 * real + 8 + (training ? (double)rs_engine_threads() * (real + 8) : 0);
   double views = training ? 1 : (double)most_views(experiment);
   double head = (double)t->geometry.head_dim * (tokens + (double)example->source_length);
   double numbers = stack_numbers(&shape->decoder, shape->decoder.count, d, rows, training) +
                    stack_numbers(&shape->encoder, shape->encoder.count, d, source, training) +
                    head * (training ? 3 * views + 2 : 2 * views + 1);
-  return (double)rs_engine_threads() * numbers * (t->format == RS_F64 ? 8 : 4) + 2 * tables;
+  return (double)rs_engine_threads() * numbers * real + 2 * tables + vectors;
 }
 
 /* Of what a model has said to so many sequences. */
@@ -382,7 +421,7 @@ static double count_training(const rs_costs *costs, const rs_training *training,
   double numbers = (double)(example.length * (4 + example.patch_numbers) + example.source_length);
   double pass = pass_bytes(costs->experiment, cost->begun, fmax(ROWS, (double)example.length), &example, true);
   cost->bytes = fmax(cost->bytes, weights * (ARRAYS + fmin(PARTS, sequences)) + 4 * sequences * numbers + pass);
-  return 3 * pass_flops(&cost->begun->shape, &example) * sequences * (double)training->steps;
+  return 3 * pass_flops(cost->begun, &example) * sequences * (double)training->steps;
 }
 
 /* One that cannot be made fails its cells, and takes nothing; but memory for its description must be there. */
@@ -406,7 +445,7 @@ static double count_teaching(const rs_costs *costs, const rs_training *training,
   if (task->kind->shape(task->state, training->length, &example, NULL) != RS_OK) return 0;
   cost->bytes += 2 * weight_bytes(teacher) /* its matrices are turned, too */ +
                  pass_bytes(costs->experiment, teacher, (double)example.length, &example, false);
-  return pass_flops(&teacher->shape, &example) * (double)training->sequences * (double)training->steps;
+  return pass_flops(teacher, &example) * (double)training->sequences * (double)training->steps;
 }
 
 static void count_teacher(const rs_costs *costs, size_t model) {

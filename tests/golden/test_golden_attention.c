@@ -137,3 +137,69 @@ Test(golden, attention_outputs__torch_softmax_times_v__agree_to_1e_12) {
   rs_table_free(table);
   rs_table_free(in);
 }
+
+/* ---- Transformer-XL ---------------------------------------------------------------------------------------------- */
+
+enum { XL_TOKENS = 9, XL_DIMS = 4, XL_HEADS = 3, XL_WIDTH = XL_HEADS * XL_DIMS, MOST_NUMBERS = 256 };
+
+/* The numbers of one name of one case; there must be so many. */
+static void read_numbers(const rs_table *table, const char *name, const char *of, size_t count, double *out) {
+  size_t begin, end, row;
+  golden_case(table, name, &begin, &end);
+  for (row = begin; row < end && !golden_is(table, row, "name", of);) row++;
+  cr_assert_lt(row, end, "%s has no %s", name, of);
+  cr_assert_eq(read_list(golden_text(table, row, "values"), out, MOST_NUMBERS), count, "%s %s", name, of);
+}
+
+static rs_encoding *xl_encoding(const rs_table *table, const char *name, const char *settings) {
+  static const struct {
+    const char *name;
+    size_t count;
+  } lists[] = {{"projection", XL_WIDTH * XL_WIDTH}, {"content_bias", XL_WIDTH}, {"position_bias", XL_WIDTH}};
+  double numbers[MOST_NUMBERS];
+  rs_model model = plain_model(XL_DIMS, 1e4, 64);
+  model.heads = XL_HEADS;
+  rs_recipe recipe = make_recipe("transformer_xl", settings);
+  for (size_t i = 0; i < RS_COUNT(lists); i++) {
+    read_numbers(table, name, lists[i].name, lists[i].count, numbers);
+    recipe_set_list(&recipe, lists[i].name, numbers, lists[i].count);
+  }
+  rs_encoding *encoding = encode_recipe(&recipe, &model, XL_TOKENS, NULL);
+  rs_recipe_clear(&recipe);
+  return encoding;
+}
+
+/* The weights of a layer of transformers' class, with its W_r, u and v and its queries and keys. */
+Test(golden, transformer_xl__attention_weights__agree_to_1e_13) {
+  static const char *const cases[][2] = {{"plain", ""}, {"clamped", "clip=4"}};
+  rs_table *table = golden_read("k_transfo_xl.csv");
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    double all_q[MOST_NUMBERS], all_k[MOST_NUMBERS], weights[MOST_NUMBERS], logits[XL_TOKENS], needle;
+    rs_encoding *encoding = xl_encoding(table, cases[i][0], cases[i][1]);
+    read_numbers(table, cases[i][0], "q", XL_TOKENS * XL_WIDTH, all_q);
+    read_numbers(table, cases[i][0], "k", XL_TOKENS * XL_WIDTH, all_k);
+    read_numbers(table, cases[i][0], "weights", XL_HEADS * XL_TOKENS * XL_TOKENS, weights);
+    for (size_t h = 0; h < XL_HEADS; h++)
+      for (size_t m = 0; m < XL_TOKENS; m++) {
+        double k[XL_TOKENS * XL_DIMS], sum = 0;
+        for (size_t n = 0; n < XL_TOKENS; n++)
+          memcpy(k + n * XL_DIMS, all_k + n * XL_WIDTH + h * XL_DIMS, XL_DIMS * sizeof *k);
+        rs_attention_job job = {.encoding = encoding,
+                                .head = h,
+                                .mask = {.kind = RS_CAUSAL},
+                                .queries = &m,
+                                .query_count = 1,
+                                .q = all_q + m * XL_WIDTH + h * XL_DIMS,
+                                .k = k};
+        cr_assert_eq(rs_reference_row(&job, 0, logits, &needle, NULL), RS_OK);
+        for (size_t n = 0; n <= m; n++) sum += exp(logits[n]);
+        for (size_t n = 0; n <= m; n++) {
+          double want = weights[(h * XL_TOKENS + m) * XL_TOKENS + n], got = exp(logits[n]) / sum;
+          cr_assert(close_to(got, want, 1e-13, 1e-13), "%s head %zu (%zu, %zu): %.17g, not %.17g", cases[i][0], h, m, n,
+                    got, want);
+        }
+      }
+    rs_encoding_free(encoding);
+  }
+  rs_table_free(table);
+}

@@ -96,24 +96,6 @@ Test(bytes, learned_2d__its_tables__count) {
   }
 }
 
-/* What an engine holds of one head: D numbers for each distance up to the clip, or the length. */
-Test(bytes, vectors__of_a_head__are_distances_times_dims) {
-  static const struct {
-    const char *method, *settings;
-    double columns;
-  } cases[] = {{"shaw", "clip=7", 15},
-               {"shaw", "clip=100000", 2 * LENGTH - 1},
-               {"transformer_xl", "", 2 * LENGTH - 1},
-               {"transformer_xl", "clip=3", 7},
-               {"relative", "", 0}};
-  rs_model model = plain_model(16, 1e4, 64);
-  for (size_t i = 0; i < RS_COUNT(cases); i++) {
-    rs_recipe recipe = make_recipe(cases[i].method, cases[i].settings);
-    cr_expect_eq(rs_recipe_vector_numbers(&recipe, &model, LENGTH), 16 * cases[i].columns, "%s", cases[i].settings);
-    rs_recipe_clear(&recipe);
-  }
-}
-
 Test(stages, empty__no_bias_and_no_embedding) {
   rs_model model = plain_model(16, 1e4, 64);
   rs_encoding *encoding = encode("rope", "", &model, 9);

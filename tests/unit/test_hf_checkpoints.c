@@ -265,8 +265,9 @@ Test(hf_checkpoints, configs_that_are_not_computed__say_why) {
        "./config.json: num_key_value_heads = 3: must divide the 2 heads that share them", RS_INPUT},
       {"{" SIZES "\"model_type\": \"vit\", \"num_hidden_layers\": 1, \"image_size\": 8, \"patch_size\": 16}",
        "./config.json: patch_size 16 of image_size 8: at most 1024, and no larger than the image", RS_INPUT},
-      {"{" SIZES "\"model_type\": \"bert\", \"num_hidden_layers\": 1, \"position_embedding_type\": \"relative_key\"}",
-       "./config.json: position_embedding_type: changes what a bert computes in a way that is not offered here",
+      {"{" SIZES
+       "\"model_type\": \"roberta\", \"num_hidden_layers\": 1, \"position_embedding_type\": \"relative_key\"}",
+       "./config.json: position_embedding_type: changes what a roberta computes in a way that is not offered here",
        RS_UNSUPPORTED},
       {"{" SIZES "\"model_type\": \"bert\", \"num_hidden_layers\": 1, \"position_embedding_type\": []}",
        "./config.json: position_embedding_type: changes what a bert computes in a way that is not offered here",

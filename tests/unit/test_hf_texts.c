@@ -326,13 +326,13 @@ Test(hf, what_is_not_read__says_what_it_is) {
        "f:1:91: use_long_context = true: changes the numbers, and is not supported"},
       {"{\"model_type\": \"llama\", " GEOMETRY "\"rope_theta\": Infinity}",
        "f:1:84: rope_theta = Infinity: must be a number"},
-      {"{\"model_type\": \"bert\", " GEOMETRY "\"position_embedding_type\": \"relative_key\"}",
-       "f:1:96: its attention adds products of queries with learned vectors of distances (Shaw et al.), which no "
-       "method "
-       "here has"},
       {"{\"model_type\": \"deberta-v2\", " GEOMETRY "\"max_position_embeddings\": 32}",
-       "f:1:16: deberta-v2: its attention adds products of contents with vectors of distances (DeBERTa's disentangled "
-       "attention), which no method here has"},
+       "f:1:16: deberta-v2: its attention adds products of queries, and of keys, with vectors of distances in buckets "
+       "that matrices of the layer project (DeBERTa's disentangled attention): method shaw has neither buckets nor "
+       "projections"},
+      {"{\"model_type\": \"xlnet\", " GEOMETRY "\"max_position_embeddings\": 32}",
+       "f:1:16: xlnet: its attention is that of method transformer_xl, but its class has states of segments before, "
+       "terms of segments or pooled queries beside it, which are not offered here"},
       {"{\"model_type\": \"mamba2\", \"num_heads\": 4, \"head_dim\": 16}",
        "f:1:16: mamba2: it has no attention: there are no logits that positions could change"},
   };

@@ -43,6 +43,27 @@ Test(vectors, form__is_that_of_the_parameters) {
   rs_encoding_free(e);
 }
 
+/* Before any table is made. */
+Test(vectors, form__is_told_of_a_recipe) {
+  rs_model model = plain_model(DIMS, 1e4, 64);
+  model.heads = THREE;
+  for (size_t i = 0; i < RS_COUNT(worlds); i++)
+    for (size_t length = 1; length <= LENGTH; length += 3) {
+      rs_recipe recipe = make_recipe(worlds[i][0], worlds[i][1]);
+      rs_encoding *e = encode_recipe(&recipe, &model, length, NULL);
+      rs_vectors told, got;
+      cr_assert(rs_recipe_vectors(&recipe, &model, length, &told) && rs_encoding_vectors(e, &got));
+      cr_assert(told.reach == got.reach && told.tables == got.tables && told.added == got.added);
+      cr_assert(told.keys == got.keys && told.values == got.values);
+      rs_encoding_free(e);
+      rs_recipe_clear(&recipe);
+    }
+  rs_recipe plain = make_recipe("rope", "");
+  rs_vectors none;
+  cr_assert_not(rs_recipe_vectors(&plain, &model, LENGTH, &none));
+  rs_recipe_clear(&plain);
+}
+
 /* Every head, query, key and dim, by vectors.h; and in parts, of any bounds, to the last bit. */
 Test(vectors, tables__are_their_formula__in_any_part) {
   uint64_t state = 1;
@@ -269,6 +290,20 @@ Test(vectors, wrong_parameters__are_refused) {
     cr_assert_not_null(strstr(err.message, cases[i].why), "%s: %s", cases[i].settings, err.message);
     rs_recipe_clear(&recipe);
   }
+}
+
+/* BERT's table ends at its length: there is no distance beyond. */
+Test(vectors, shaw__beyond_a_table_that_ends__is_undefined) {
+  rs_model model = plain_model(DIMS, 1e4, 64);
+  rs_recipe recipe = make_recipe("shaw", "clip=5 beyond=false");
+  for (size_t length = 6; length <= 7; length++) {
+    rs_encoding *e = NULL;
+    rs_err err = {0};
+    cr_assert_eq(rs_encoding_create(&recipe, &model, length, NULL, NULL, &e, &err), length == 6 ? RS_OK : RS_DOMAIN);
+    if (length == 7) cr_assert_str_eq(err.message, "shaw: distance 6 is beyond the table, which ends at 5");
+    rs_encoding_free(e);
+  }
+  rs_recipe_clear(&recipe);
 }
 
 /* A cap bends the sum of products and vectors; the kernel would bend products alone. */

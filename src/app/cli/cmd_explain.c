@@ -339,6 +339,8 @@ static void put_sentences(const spoken_length *o, rs_text *text) {
                    o->most);
   else if (p->recipe.method->bias != NULL)
     rs_text_puts(text, "Its biases are learned, and not in this file.\n");
+  if (p->recipe.method->vectors != NULL)
+    rs_text_puts(text, "Its vectors of distance are learned, and not in this file.\n");
 }
 
 static void put_object(const spoken_length *o, rs_text *text) {

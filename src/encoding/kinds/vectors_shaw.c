@@ -14,7 +14,7 @@ typedef enum readers { QUERIES, BOTH, READERS } readers;
 
 typedef struct params {
   size_t clip; /* tokens */
-  bool on_values;
+  bool beyond, on_values;
   readers read_by;
   rs_real_list key_table, value_table; /* (2 clip + 1, D); unset: drawn */
   double init_sd;
@@ -23,7 +23,6 @@ typedef struct params {
 
 typedef struct state {
   size_t clip, dims, reach;
-  bool keys;
   const double *key_table, *value_table; /* (2 clip + 1, D); value_table NULL: none */
 } state;
 
@@ -57,24 +56,30 @@ static size_t table_size(const rs_stage_in *in) {
   return rows_of(p->clip) * in->head_dim * (p->on_values ? 2 : 1);
 }
 
+static void form(const rs_stage_in *in, rs_vectors *vectors) {
+  const params *p = in->params;
+  *vectors = (rs_vectors){.reach = p->clip < in->length ? p->clip : in->length - 1,
+                          .tables = 1,
+                          .keys = p->read_by == BOTH,
+                          .values = p->on_values};
+}
+
 static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
-  (void)err;
   const params *p = in->params;
   size_t each = rows_of(p->clip) * in->head_dim;
+  rs_vectors vectors;
+  if (!p->beyond && in->length - 1 > p->clip)
+    return rs_fail(err, RS_DOMAIN, "%s: distance %zu is beyond the table, which ends at %zu", in->method,
+                   in->length - 1, p->clip);
+  form(in, &vectors);
   rs_vector_table_fill(&p->key_table, p->table_seed, 0, p->init_sd, each, table);
   if (p->on_values) rs_vector_table_fill(&p->value_table, p->table_seed, 1, p->init_sd, each, table + each);
   *(state *)out = (state){.clip = p->clip,
                           .dims = in->head_dim,
-                          .reach = p->clip < in->length ? p->clip : in->length - 1,
-                          .keys = p->read_by == BOTH,
+                          .reach = vectors.reach,
                           .key_table = table,
                           .value_table = p->on_values ? table + each : NULL};
   return RS_OK;
-}
-
-static void form(const void *prepared, rs_vectors *vectors) {
-  const state *s = prepared;
-  *vectors = (rs_vectors){.reach = s->reach, .tables = 1, .keys = s->keys, .values = s->value_table != NULL};
 }
 
 /* The row of a table for the first distance that there is. */
@@ -123,6 +128,8 @@ static const char *const reader_words[READERS + 1] = {[QUERIES] = "queries", [BO
 static const rs_param specs[] = {
     {RS_FIELD(params, clip), .unit = "tokens", .min = 1, .max = 1e6, .fallback = "16",
      .summary = "k, distances beyond it count as it (16: the paper's base model; BERT: max_position_embeddings - 1)"},
+    {RS_FIELD(params, beyond), .unit = "", .fallback = "true",
+     .summary = "there are farther distances (false: longer contexts are undefined, as BERT's are)"},
     {RS_FIELD(params, on_values), .unit = "", .fallback = "true",
      .summary = "values have vectors as well (aV; BERT: false), which outputs read and scores do not"},
     {RS_FIELD(params, read_by), .unit = "", RS_WORDS(reader_words), .fallback = "queries",

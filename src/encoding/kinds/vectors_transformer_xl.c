@@ -47,15 +47,22 @@ static size_t table_size(const rs_stage_in *in) {
   return in->heads * in->head_dim * (in->width + 2);
 }
 
+static void form(const rs_stage_in *in, rs_vectors *vectors) {
+  size_t clip = ((const params *)in->params)->clip;
+  *vectors = (rs_vectors){.reach = clip < in->length ? clip : in->length - 1, .tables = in->heads, .added = true};
+}
+
 static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
   (void)err;
   const params *p = in->params;
   size_t all = in->heads * in->head_dim;
   double *u = table + all * in->width, *v = u + all;
+  rs_vectors vectors;
+  form(in, &vectors);
   rs_vector_table_fill(&p->projection, p->table_seed, 0, p->init_sd, all * in->width, table);
   rs_vector_table_fill(&p->content_bias, p->table_seed, 1, p->init_sd, all, u);
   rs_vector_table_fill(&p->position_bias, p->table_seed, 2, p->init_sd, all, v);
-  *(state *)out = (state){.reach = p->clip < in->length ? p->clip : in->length - 1,
+  *(state *)out = (state){.reach = vectors.reach,
                           .heads = in->heads,
                           .dims = in->head_dim,
                           .width = in->width,
@@ -63,11 +70,6 @@ static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err
                           .u = u,
                           .v = v};
   return RS_OK;
-}
-
-static void form(const void *prepared, rs_vectors *vectors) {
-  const state *s = prepared;
-  *vectors = (rs_vectors){.reach = s->reach, .tables = s->heads, .added = true};
 }
 
 static void added(const void *prepared, size_t head, const double **u, const double **v) {
