@@ -496,6 +496,7 @@ typedef enum rs_purpose {
   RS_PURPOSE_RULES = 0x72756c,       /* "rul": what is the same in all sequences of a task */
   RS_PURPOSE_WEIGHTS = 0x776569,     /* "wei": of transformers before training */
   RS_PURPOSE_BOOTSTRAP = 0x626f6f,   /* "boo": seeds and blocks of resamples */
+  RS_PURPOSE_DROPOUT = 0x64726f,     /* "dro": numbers that training drops */
 } rs_purpose;
 
 /* One stream of numbers. Element i is a function of these fields and i alone (Philox4x64-10: Salmon et al., "Parallel
@@ -518,6 +519,17 @@ void rs_uniform_block(rs_stream stream, uint64_t block, double out[4]) RS_NONNUL
 /* `number` of the integers 0 .. range - 1 in ascending order, each set of them equally likely; number <= range. Reads
  * the uniform elements 0 .. range - 1 of the stream. */
 void rs_subset(rs_stream stream, size_t number, size_t range, size_t *out) RS_NONNULL(4);
+
+/* Which numbers training drops at one place of a model and in one sequence (dropout): a function of this, row and
+ * column alone. */
+typedef struct rs_drop {
+  double share; /* of numbers that become 0, in [0, 1), cut to a multiple of 2^-32; the others are divided by 1 - share.
+                   0: none */
+  uint64_t seed, sequence, place;
+} rs_drop;
+
+/* Bit i says that column 64 block + i of the row is kept, for i below `count`, at most 64. */
+uint64_t rs_drop_kept(const rs_drop *drop, uint64_t row, uint64_t block, size_t count) RS_NONNULL(1);
 
 /* ---- float formats ----------------------------------------------------------------------------------------------- */
 

@@ -50,6 +50,23 @@ void rs_uniform_block(rs_stream stream, uint64_t block, double out[4]) {
   for (size_t i = 0; i < 4; i++) out[i] = unit(words.v[i]);
 }
 
+/* Eight columns a block of words, each by 32 bits. */
+uint64_t rs_drop_kept(const rs_drop *drop, uint64_t row, uint64_t block, size_t count) {
+  enum { COLUMNS = 8 };
+  const uint32_t least = (uint32_t)(drop->share * 0x1p32);
+  const philox4x64_key_t key = {{drop->seed, drop->sequence}};
+  uint64_t kept = 0;
+  for (size_t i = 0; i < count; i += COLUMNS) {
+    philox4x64_ctr_t counter = {{64 / COLUMNS * block + i / COLUMNS, row, RS_PURPOSE_DROPOUT, drop->place}};
+    philox4x64_ctr_t words = philox4x64(counter, key);
+    for (size_t k = 0; k < COLUMNS; k++) {
+      uint32_t half = (uint32_t)(words.v[k / 2] >> 32 * (k % 2));
+      kept |= (uint64_t)(half >= least) << (i + k);
+    }
+  }
+  return kept;
+}
+
 /* Knuth's selection sampling (TAOCP 2, algorithm 3.4.2 S): integer i is taken with probability (still wanted) / (still
  * to come). */
 void rs_subset(rs_stream stream, size_t number, size_t range, size_t *out) {

@@ -34,6 +34,14 @@ static void read_shape(const rs_entry *e, rs_checkpoint *checkpoint, rs_shape_pa
   checkpoint->seed = checkpoint->seeded ? params->seed : 0;
 }
 
+/* What is wrong with how it is trained, where that was written. */
+static void check_training(const rs_entry *e, const rs_node *node, const rs_training *training) {
+  rs_err why = {0};
+  const rs_node *wrong =
+      node != NULL && rs_training_check(training, &why) != RS_OK ? rs_node_get(node, why.subject) : NULL;
+  if (wrong != NULL) rs_problem(e->config->problems, rs_entry_value(e, wrong), "%s", why.message);
+}
+
 static void read_training(const rs_entry *e, rs_checkpoint *checkpoint) {
   static const char *const none[] = {NULL}, *const method[] = {"method", NULL};
   const rs_node *train = rs_node_get(e->node, "train"), *tune = rs_node_get(e->node, "tune");
@@ -51,6 +59,8 @@ static void read_training(const rs_entry *e, rs_checkpoint *checkpoint) {
   if (tune != NULL && rs_expect(problems, tune, RS_MAPPING, mapping)) read_params(e, tune, "tuning", method, second);
   rs_bind(first, rs_training_specs, rs_training_spec_count, &checkpoint->training);
   rs_bind(second, rs_training_specs, rs_training_spec_count, &checkpoint->tuning);
+  check_training(e, train, &checkpoint->training);
+  check_training(e, tune, &checkpoint->tuning);
 }
 
 /* ---- lengths ----------------------------------------------------------------------------------------------------- */

@@ -29,6 +29,12 @@ static inline const rs_net_kernel *rs_real_kernel(void) {
   return RS_REAL_FORMAT == RS_F32 ? rs_kernels_get()->net_f32 : rs_kernels_get()->net_f64;
 }
 
+/* x (count,), at most 64, of which bits of `kept` say what stays. */
+static inline void rs_drop_numbers(double share, uint64_t kept, size_t count, real *x) {
+  real scale = (real)(1 / (1 - share));
+  for (size_t i = 0; i < count; i++) x[i] = kept >> i & 1 ? x[i] * scale : 0;
+}
+
 #endif
 
 /* ---- attend ---------------------------------------------------------------------------------------------------- */
@@ -37,7 +43,8 @@ static inline const rs_net_kernel *rs_real_kernel(void) {
  * in tiles, and are computed again on the way back.
  *
  *   out[m] = sum_n p(m, n) v[n] over the keys that query m sees, with p the softmax of
- *   cap(score_scale * head_scale[h] * logit_scale[m] * <rot(q[m]), rot(k[n])>) + bias(h, m, n)
+ *   cap(score_scale * head_scale[h] * logit_scale[m] * <rot(q[m]), rot(k[n])>) + bias(h, m, n),
+ *   behind the softmax times 0 or 1 / (1 - share) where training drops weights
  *
  * where vectors of distance (encoding.h) stand in the place of <q, k> and v with some encodings.
  *
@@ -109,6 +116,7 @@ typedef struct rs_attend_call {
   real *out;                         /* (Lq, H, D); written forwards, read backwards */
   size_t out_step;
   real *level;    /* (H, Lq) log-sum-exp, nats; written forwards, read backwards */
+  rs_drop drop;   /* of weights: rows are queries, columns keys; of head h at place + h. share 0: none */
   size_t threads; /* that share the sequence forwards; 0: one. The same bits for any number */
 } rs_attend_call;
 
@@ -356,6 +364,13 @@ static inline void rs_multiply(const rs_attend_work *work, size_t rows, size_t c
                                    .c = c.numbers,
                                    .c_step = c.step,
                                    .add = add});
+}
+
+/* Bit c: the row's weight in column c of the tile is kept. */
+static inline uint64_t rs_tile_kept(const rs_attend_work *work, const rs_tile *tile, size_t row) {
+  rs_drop drop = work->call->drop;
+  drop.place += work->head;
+  return rs_drop_kept(&drop, tile->query + row, tile->key / RS_TILE, tile->end[row]);
 }
 
 /* Turns rows of tokens [first, first + count). */

@@ -1,4 +1,5 @@
-/* Attention backwards. With dp = <dout, v> and dot = <dout, out>, a logit's gradient is p (dp - dot); a tile's are
+/* Attention backwards. With dp = <dout, v>, times the mask where weights are dropped, and dot = <dout, out>, a logit's
+ * gradient is p (dp - dot); a tile's are
  * computed from its queries and keys again (Dao et al., arXiv:2205.14135, algorithm 4). Gradients by queries gather
  * over a tile of them, those by keys and values over all. */
 #include "attend.h"
@@ -58,8 +59,15 @@ static void weigh(const backward *b, const rs_tile *tile, size_t row, size_t cou
               false);
   if (attend->vectors.form.values) rs_add_value_vectors(work, tile, row, count, columns);
   rs_soft_tile soft = {count, columns, weights, RS_TILE, tile->begin + row, tile->end + row};
+  double share = work->call->drop.share;
+  uint64_t kept[RS_TILE];
+  for (size_t r = 0; r < count && share > 0; r++) {
+    kept[r] = rs_tile_kept(work, tile, row + r);
+    rs_drop_numbers(share, kept[r], columns, dlogits + r * RS_TILE);
+  }
   work->net->soften_back(&soft, work->call->level + work->head * attend->shape.queries + tile->query + row,
                          rs_rows_at(work, RS_ROW_DOT) + row, dlogits, RS_TILE);
+  for (size_t r = 0; r < count && share > 0; r++) rs_drop_numbers(share, kept[r], columns, weights + r * RS_TILE);
   for (size_t r = 0; r < count && attend->bias_learned && b->gradients->sums != NULL; r++)
     pass_biases(b, tile, row + r, dlogits + r * RS_TILE);
   for (size_t r = 0; r < count && slopes != NULL; r++)

@@ -125,6 +125,8 @@ static void weigh(const rs_attend_work *work, const rs_tile *tile, size_t row, s
   rs_soft_tile soft = {count, columns, logits, RS_TILE, tile->begin + row, tile->end + row};
   work->net->soften(&soft, rs_rows_at(work, RS_ROW_TOP) + row, rs_rows_at(work, RS_ROW_SUM) + row,
                     rs_rows_at(work, RS_ROW_SHRINK) + row);
+  for (size_t r = 0; r < count && work->call->drop.share > 0; r++)
+    rs_drop_numbers(work->call->drop.share, rs_tile_kept(work, tile, row + r), columns, logits + r * RS_TILE);
   gather(work, tile, row, count, columns, first);
 }
 

@@ -14,6 +14,8 @@ typedef struct block_run {
   const rs_block *shape;
   const rs_block_place *place;
   rs_block_work *work;
+  bool encoder;
+  size_t block;         /* of its stack */
   size_t attend, cross; /* among the context's */
   size_t rows, sequences, length, d;
   size_t piece;   /* rows that the feed-forward takes at a time */
@@ -25,24 +27,96 @@ static rs_rows tight(const real *data, size_t columns) {
   return (rs_rows){(real *)data, columns};
 }
 
+/* What ends a part of a block: its last matrix, and the norm behind that. */
+typedef struct part_end {
+  rs_drop_place drop;
+  const rs_linear_place *matrix;
+  rs_rows inputs;
+  const rs_norm *norm;
+  rs_norm_place place;
+  const rs_norm_work *work;
+  real *before; /* (M, d) what the norm reads; NULL without */
+} part_end;
+
+static part_end end_of_attention(const block_run *b) {
+  const rs_linear_place *output = &b->place->attention.output;
+  return (part_end){RS_DROP_ATTENTION,
+                    output,
+                    tight(b->work->attention.out, output->inputs),
+                    &b->shape->after_attention,
+                    b->place->after_attention,
+                    &b->work->after_attention,
+                    b->work->attended};
+}
+
+static part_end end_of_cross(const block_run *b) {
+  const rs_linear_place *output = &b->place->cross.output;
+  return (part_end){RS_DROP_CROSS,
+                    output,
+                    tight(b->work->cross.out, output->inputs),
+                    &b->shape->after_cross,
+                    b->place->after_cross,
+                    &b->work->after_cross,
+                    b->work->found};
+}
+
+static part_end end_of_feed_forward(const block_run *b) {
+  return (part_end){RS_DROP_FEED_FORWARD,
+                    &b->place->down,
+                    tight(b->work->active, b->shape->feed_forward.width),
+                    &b->shape->after_feed_forward,
+                    b->place->after_feed_forward,
+                    &b->work->after_feed_forward,
+                    b->work->fed};
+}
+
+static rs_rows norm_of_end(const block_run *b, const part_end *part) {
+  return rs_norm_rows(b->values, part->norm, part->place, b->rows, 1, b->d, tight(part->before, b->d), part->work);
+}
+
+/* Whether the norm is of the sum. */
+static bool norms_sum(const block_run *b, const part_end *part) {
+  return b->shape->norm_sums && part->norm->kind != RS_NORM_NONE;
+}
+
+static void drop(const block_run *b, rs_drop_place place, real *x) {
+  rs_rows_drop(rs_drop_at(b->w, b->encoder, b->block, place), b->length, b->rows, b->d, x);
+}
+
+/* The same as add_part, by way of an array of its own, of which numbers are dropped. */
+static void add_dropped(const block_run *b, const part_end *part, const real *x, real *to) {
+  size_t d = b->d;
+  bool sums = norms_sum(b, part), behind = part->norm->kind != RS_NORM_NONE && !sums;
+  real *given = b->w->back.dropped, *sum = sums ? part->before : to;
+  rs_linear(b->w->context, part->matrix, b->rows, part->inputs, tight(behind ? part->before : given, d), false);
+  if (behind) rs_rows_copy(norm_of_end(b, part), b->rows, d, tight(given, d));
+  drop(b, part->drop, given);
+  if (sum != x) rs_rows_copy(tight(x, d), b->rows, d, tight(sum, d));
+  rs_real_kernel()->add(given, b->rows * d, sum);
+  if (sums) rs_rows_copy(norm_of_end(b, part), b->rows, d, tight(to, d));
+}
+
 /* to, which may be x, = x + what a part gives: straight from its matrix, or through the norm behind it, which reads
  * `before`; or the norm of that sum. */
-static void add_part(const block_run *b, const rs_linear_place *matrix, rs_rows inputs, const rs_norm *norm,
-                     rs_norm_place place, const rs_norm_work *work, real *before, const real *x, real *to) {
+static void add_part(const block_run *b, const part_end *part, const real *x, real *to) {
   size_t d = b->d;
-  if (b->shape->norm_sums && norm->kind != RS_NORM_NONE) {
-    rs_rows_copy(tight(x, d), b->rows, d, tight(before, d));
-    rs_linear(b->w->context, matrix, b->rows, inputs, tight(before, d), true);
-    rs_rows_copy(rs_norm_rows(b->values, norm, place, b->rows, 1, d, tight(before, d), work), b->rows, d, tight(to, d));
+  if (b->w->drop.share > 0) {
+    add_dropped(b, part, x, to);
+    return;
+  }
+  if (norms_sum(b, part)) {
+    rs_rows_copy(tight(x, d), b->rows, d, tight(part->before, d));
+    rs_linear(b->w->context, part->matrix, b->rows, part->inputs, tight(part->before, d), true);
+    rs_rows_copy(norm_of_end(b, part), b->rows, d, tight(to, d));
     return;
   }
   if (to != x) rs_rows_copy(tight(x, d), b->rows, d, tight(to, d));
-  if (norm->kind == RS_NORM_NONE) {
-    rs_linear(b->w->context, matrix, b->rows, inputs, tight(to, d), true);
+  if (part->norm->kind == RS_NORM_NONE) {
+    rs_linear(b->w->context, part->matrix, b->rows, part->inputs, tight(to, d), true);
     return;
   }
-  rs_linear(b->w->context, matrix, b->rows, inputs, tight(before, d), false);
-  rs_rows y = rs_norm_rows(b->values, norm, place, b->rows, 1, d, tight(before, d), work);
+  rs_linear(b->w->context, part->matrix, b->rows, part->inputs, tight(part->before, d), false);
+  rs_rows y = norm_of_end(b, part);
 #pragma omp parallel for schedule(static) if (rs_shares(b->rows))
   for (size_t r = 0; r < b->rows; r++) rs_real_kernel()->add(y.data + r * y.step, d, to + r * d);
 }
@@ -64,6 +138,7 @@ static rs_rows qk_norm(const block_run *b, rs_norm_place place, const rs_norm_wo
 /* What heads read and give, and where gradients by it go. */
 typedef struct heads_run {
   size_t attend; /* among the context's */
+  rs_drop_place drop;
   const rs_attention_place *place;
   const rs_attention_work *work;
   rs_rows q, k, v; /* as the products gave them, or behind their norms */
@@ -76,6 +151,8 @@ static rs_attend_call call_of(const block_run *b, const heads_run *h, rs_rows q,
   const rs_head_shape *heads = &b->shape->attention;
   size_t m = s * b->length, n = s * h->key_length, queries = heads->heads * heads->head_dim;
   bool weighted = heads->qk_norm_turned && h->place->q_norm.weight != RS_NOWHERE;
+  rs_drop drop = rs_drop_at(b->w, b->encoder, b->block, h->drop);
+  drop.sequence += s;
   return (rs_attend_call){.q = q.data + m * q.step,
                           .k = k.data + n * k.step,
                           .v = h->v.data + n * h->v.step,
@@ -88,6 +165,7 @@ static rs_attend_call call_of(const block_run *b, const heads_run *h, rs_rows q,
                           .out = h->work->out + m * queries,
                           .out_step = queries,
                           .level = h->work->level + m * heads->heads,
+                          .drop = drop,
                           .threads = b->w->threads};
 }
 
@@ -171,6 +249,7 @@ static void self_attention(const block_run *b, rs_rows x) {
   rs_rows q = qk_norm(b, place->q_norm, &work->q_norm, b->rows, heads->heads, tight(work->qkv, all));
   rs_rows k = qk_norm(b, place->k_norm, &work->k_norm, b->rows, heads->kv_heads, (rs_rows){work->qkv + queries, all});
   run_heads(b, &(heads_run){.attend = b->attend,
+                            .drop = RS_DROP_WEIGHTS,
                             .place = place,
                             .work = work,
                             .q = q,
@@ -191,6 +270,7 @@ static void cross_attention(const block_run *b, rs_rows x) {
   rs_rows q = qk_norm(b, place->q_norm, &work->q_norm, b->rows, heads->heads, tight(work->qkv, queries));
   rs_rows k = qk_norm(b, place->k_norm, &work->k_norm, source_rows, heads->kv_heads, tight(work->kv, 2 * keys));
   run_heads(b, &(heads_run){.attend = b->cross,
+                            .drop = RS_DROP_CROSS_WEIGHTS,
                             .place = place,
                             .work = work,
                             .q = q,
@@ -236,8 +316,8 @@ static void feed_rows(const block_run *b, rs_rows x, const real *middle, real *t
   size_t up = shape->gated ? 2 * shape->width : shape->width;
   rs_linear(b->w->context, &b->place->up, b->rows, x, tight(work->up, up), false);
   bend(b, shape);
-  add_part(b, &b->place->down, tight(work->active, shape->width), &b->shape->after_feed_forward,
-           b->place->after_feed_forward, &work->after_feed_forward, work->fed, middle, to);
+  const part_end end = end_of_feed_forward(b);
+  add_part(b, &end, middle, to);
 }
 
 /* The same piece by piece: what the wide rows of one come to is over before the next. */
@@ -253,17 +333,15 @@ static void run_block(const block_run *b, real *to) {
   const rs_block *shape = b->shape;
   const rs_block_place *place = b->place;
   rs_block_work *work = b->work;
-  size_t queries = shape->attention.heads * shape->attention.head_dim;
+  part_end end = end_of_attention(b);
   rs_rows x = norm_of(b, &shape->before_attention, place->before_attention, &work->before_attention, work->x);
   self_attention(b, x);
-  add_part(b, &place->attention.output, tight(work->attention.out, place->attention.output.inputs),
-           &shape->after_attention, place->after_attention, &work->after_attention, work->attended, work->x,
-           work->middle);
+  add_part(b, &end, work->x, work->middle);
   const real *middle = work->middle;
   if (shape->cross) {
     cross_attention(b, norm_of(b, &shape->before_cross, place->before_cross, &work->before_cross, middle));
-    add_part(b, &place->cross.output, tight(work->cross.out, queries), &shape->after_cross, place->after_cross,
-             &work->after_cross, work->found, middle, work->crossed);
+    end = end_of_cross(b);
+    add_part(b, &end, middle, work->crossed);
     middle = work->crossed;
   }
   bool shared = shape->parallel && shape->before_feed_forward.kind == RS_NORM_NONE;
@@ -297,6 +375,8 @@ static block_run run_of(rs_work *w, const rs_stack *shape, const rs_stack_place 
                      .shape = &shape->blocks[block],
                      .place = &place->blocks[block],
                      .work = &stack->blocks[block],
+                     .encoder = stack == &w->encoder,
+                     .block = block,
                      .attend = context->attend[block],
                      .cross = context->cross[block],
                      .rows = sequences * context->length,
@@ -336,18 +416,25 @@ static void norm_to_input(const block_run *b, const rs_norm *norm, rs_norm_place
 
 /* w->back.narrow = the gradient by the inputs of a part's last matrix: g itself, or through the norm behind the part,
  * comes to that matrix. A norm of the sum stands between g and what the part was added to as well. */
-static void part_to_inputs(const block_run *b, const rs_linear_place *matrix, rs_rows inputs, const rs_norm *norm,
-                           rs_norm_place place, const rs_norm_work *work, const real *before) {
+static void part_to_inputs(const block_run *b, const part_end *part) {
   const rs_back_work *back = &b->w->back;
-  rs_rows g = tight(back->x, b->d);
-  if (norm->kind != RS_NORM_NONE) {
-    memset(back->behind, 0, b->rows * b->d * sizeof(real));
-    rs_norm_rows_back(b->values, norm, place, b->rows, 1, b->d, tight(before, b->d), work, g, tight(back->behind, b->d),
-                      b->gradient);
-    if (b->shape->norm_sums) rs_rows_copy(tight(back->behind, b->d), b->rows, b->d, g);
-    g.data = back->behind;
+  bool sums = norms_sum(b, part), drops = b->w->drop.share > 0;
+  rs_rows g = tight(back->x, b->d), dy = g;
+  if (drops && !sums) {
+    dy.data = back->dropped;
+    rs_rows_copy(g, b->rows, b->d, dy);
+    drop(b, part->drop, dy.data);
   }
-  rs_linear_back(b->w->context, matrix, b->rows, inputs, g, tight(back->narrow, matrix->inputs), false, b->gradient);
+  if (part->norm->kind != RS_NORM_NONE) {
+    memset(back->behind, 0, b->rows * b->d * sizeof(real));
+    rs_norm_rows_back(b->values, part->norm, part->place, b->rows, 1, b->d, tight(part->before, b->d), part->work, dy,
+                      tight(back->behind, b->d), b->gradient);
+    dy.data = back->behind;
+  }
+  if (sums) rs_rows_copy(dy, b->rows, b->d, g);
+  if (drops && sums) drop(b, part->drop, dy.data);
+  rs_linear_back(b->w->context, part->matrix, b->rows, part->inputs, dy, tight(back->narrow, part->matrix->inputs),
+                 false, b->gradient);
 }
 
 /* w->back.branch = the gradient by x, which the feed-forward read. */
@@ -356,8 +443,8 @@ static void feed_forward_back(const block_run *b, rs_rows x) {
   const rs_block_work *work = b->work;
   const rs_back_work *back = &b->w->back;
   size_t up = shape->gated ? 2 * shape->width : shape->width;
-  part_to_inputs(b, &b->place->down, tight(work->active, shape->width), &b->shape->after_feed_forward,
-                 b->place->after_feed_forward, &work->after_feed_forward, work->fed);
+  const part_end end = end_of_feed_forward(b);
+  part_to_inputs(b, &end);
   rs_curve_call call = {
       .gated = shape->gated, .rows = b->rows, .width = shape->width, .x_step = up, .slopes = work->up};
   rs_real_kernel()->curve_back(&call, back->narrow, shape->width, back->wide, up);
@@ -412,6 +499,7 @@ static void self_attention_back(const block_run *b, bool add) {
   const rs_back_work *back = &b->w->back;
   size_t queries = shape->heads * shape->head_dim, keys = shape->kv_heads * shape->head_dim, all = queries + 2 * keys;
   const heads_run h = {.attend = b->attend,
+                       .drop = RS_DROP_WEIGHTS,
                        .place = &b->place->attention,
                        .work = work,
                        .q = tight(work->qkv, all),
@@ -434,6 +522,7 @@ static void cross_attention_back(const block_run *b) {
   size_t queries = shape->heads * shape->head_dim, keys = shape->kv_heads * shape->head_dim;
   size_t source_rows = b->sequences * b->source_length;
   const heads_run h = {.attend = b->cross,
+                       .drop = RS_DROP_CROSS_WEIGHTS,
                        .place = &b->place->cross,
                        .work = work,
                        .q = tight(work->qkv, queries),
@@ -444,8 +533,8 @@ static void cross_attention_back(const block_run *b) {
                        .dv = tight(back->keys + keys, 2 * keys),
                        .key_rows = source_rows,
                        .key_length = b->source_length};
-  part_to_inputs(b, &b->place->cross.output, tight(work->out, queries), &b->shape->after_cross, b->place->after_cross,
-                 &b->work->after_cross, b->work->found);
+  const part_end end = end_of_cross(b);
+  part_to_inputs(b, &end);
   run_heads_back(b, &h);
   rs_linear_back(b->w->context, &b->place->cross.kv, source_rows, b->source, tight(back->keys, 2 * keys),
                  tight(back->source, b->d), true, b->gradient);
@@ -458,7 +547,6 @@ static void run_block_back(const block_run *b) {
   const rs_block *shape = b->shape;
   const rs_block_place *place = b->place;
   const rs_block_work *work = b->work;
-  size_t queries = shape->attention.heads * shape->attention.head_dim;
   const real *middle = shape->cross ? work->crossed : work->middle;
   const real *fed_by = shape->parallel ? work->x : middle; /* what the norm before the feed-forward reads */
   bool shared = shape->parallel && shape->before_feed_forward.kind == RS_NORM_NONE;
@@ -466,8 +554,8 @@ static void run_block_back(const block_run *b) {
   feed_forward_back(b, normed(before, fed_by, b->d));
   if (!shape->parallel) norm_to_input(b, &shape->before_feed_forward, place->before_feed_forward, before, fed_by);
   if (shape->cross) cross_attention_back(b);
-  part_to_inputs(b, &place->attention.output, tight(work->attention.out, queries), &shape->after_attention,
-                 place->after_attention, &work->after_attention, work->attended);
+  const part_end end = end_of_attention(b);
+  part_to_inputs(b, &end);
   if (shape->parallel && !shared)
     norm_to_input(b, &shape->before_feed_forward, place->before_feed_forward, before, fed_by);
   self_attention_back(b, shared);

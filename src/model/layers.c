@@ -205,3 +205,15 @@ void rs_rows_copy(rs_rows from, size_t rows, size_t columns, rs_rows to) {
 #pragma omp parallel for schedule(static) if (rs_shares(rows))
   for (size_t r = 0; r < rows; r++) memcpy(to.data + r * to.step, from.data + r * from.step, columns * sizeof(real));
 }
+
+void rs_rows_drop(rs_drop drop, size_t length, size_t rows, size_t columns, real *x) {
+  enum { BLOCK = 64 };
+  rs_drop of = drop;
+  for (size_t r = 0; r < rows && drop.share > 0; r++) {
+    of.sequence = drop.sequence + r / length;
+    for (size_t i = 0; i < columns; i += BLOCK) {
+      size_t count = smaller(BLOCK, columns - i);
+      rs_drop_numbers(drop.share, rs_drop_kept(&of, r % length, i / BLOCK, count), count, x + r * columns + i);
+    }
+  }
+}

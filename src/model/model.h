@@ -282,7 +282,8 @@ rs_status rs_context_refresh(rs_context *context, rs_err *err) RS_NONNULL(1);
  * then good for nothing but rs_context_free. */
 rs_status rs_context_redraw(rs_context *context, uint64_t seed, rs_err *err) RS_NONNULL(1);
 
-/* Sequences that a model reads side by side, each of the context's length. */
+/* Sequences that a model reads side by side, each of the context's length. Dropout (Vaswani et al., arXiv:1706.03762,
+ * section 5.4) is of what blocks read first, of weights of attention, and of what each part of a block adds. */
 typedef struct rs_batch {
   size_t sequences;
   const int32_t *tokens;  /* (sequences, L); NULL for vision */
@@ -291,6 +292,8 @@ typedef struct rs_batch {
   const float *patches;   /* (sequences, L, patch_numbers), L without the class token; NULL but for vision */
   const int32_t *targets; /* (sequences, A) or RS_NO_TARGET; NULL: none. A as rs_shape_answers has it */
   const int32_t *taught;  /* (sequences, A) the classes that a teacher says, which a pass back of two heads wants */
+  rs_drop drop; /* `sequence` is the first one's number, those of the others follow; share 0: nothing is dropped.
+                   Of passes made for training */
 } rs_batch;
 
 /* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs, and is
@@ -499,9 +502,13 @@ typedef struct rs_training {
   double rate, final_rate;         /* the largest; the last, as a share of it */
   size_t warmup;                   /* steps */
   double beta1, beta2, epsilon;
-  double decay; /* what a step takes off a matrix, in parts of the rate */
-  double clip;  /* largest norm of a gradient; 0: none */
+  double decay;   /* what a step takes off a matrix, in parts of the rate */
+  double clip;    /* largest norm of a gradient; 0: none */
+  double dropout; /* share of numbers that are dropped (rs_batch), below 1 */
 } rs_training;
+
+/* RS_INPUT, with the parameter as subject, where all numbers would be dropped. */
+rs_status rs_training_check(const rs_training *training, rs_err *err) RS_NONNULL(1);
 
 /* Its parameters, for configs. */
 extern const rs_param rs_training_specs[];

@@ -160,6 +160,8 @@ static void embed(const rs_work *w, const chunk *part, bool encoder) {
     add_types(w, part->batch->types != NULL ? part->batch->types + part->first * context->length : NULL, rows, x);
   add_positions(w, context, tokens, part->count, x);
   finish_embeddings(w, stack, rows);
+  rs_rows_drop(rs_drop_at(w, encoder, 0, RS_DROP_EMBEDDINGS), context->length, rows, shape_of(w)->width,
+               stack->blocks[0].x);
 }
 
 /* The way back from w->back.x, the gradient by what the first block read. */
@@ -170,6 +172,7 @@ static void embed_back(rs_work *w, const chunk *part, bool encoder, real *gradie
   const rs_stack_work *stack = encoder ? &w->encoder : &w->decoder;
   size_t d = shape->width, length = context->length, rows = part->count * length;
   real *dx = w->back.x;
+  rs_rows_drop(rs_drop_at(w, encoder, 0, RS_DROP_EMBEDDINGS), length, rows, d, dx);
   if (stack->embedded != NULL) {
     memset(w->back.behind, 0, rows * d * sizeof(real));
     rs_norm_rows_back(values_of(w), &shape->embedding_norm, places->embedding_norm, rows, 1, d,
@@ -412,8 +415,11 @@ static void run(rs_work *w, const chunk *part) {
   run_stack(w, part, false, source_states(w));
 }
 
-static chunk next_chunk(const rs_work *w, const rs_batch *batch, size_t first) {
+static chunk next_chunk(rs_work *w, const rs_batch *batch, size_t first) {
   size_t left = batch->sequences - first;
+  RS_ASSERT(w->training || batch->drop.share == 0);
+  w->drop = batch->drop;
+  w->drop.sequence += first;
   return (chunk){batch, first, left < w->sequences ? left : w->sequences};
 }
 

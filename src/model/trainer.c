@@ -87,6 +87,7 @@ static rs_status make_passes(const rs_trainer *t, const rs_context *context, boo
 
 static rs_status fill(rs_trainer *t, rs_err *err) {
   const rs_training *training = &t->training;
+  RS_TRY(rs_training_check(training, err));
   RS_TRY(rs_examples_make(t->task, &t->transformer->shape, training->length, training->sequences, &t->examples, err));
   if (t->examples.shape.untrainable)
     return rs_fail(err, RS_INPUT, "the task %s has nothing to train on: all of it is held out (give a share below 1)",
@@ -174,10 +175,15 @@ static size_t part_begin(const rs_trainer *t, size_t part) {
   return part * t->examples.sequences / t->part_count;
 }
 
+/* The number of the step's first sequence. */
+static uint64_t first_drawn(const rs_trainer *t) {
+  return t->state.drawn + (uint64_t)t->state.step * t->examples.sequences;
+}
+
 /* Draws the sequences of the step; returns how many targets there are. */
 static size_t draw(rs_trainer *t) {
   size_t sequences = t->examples.sequences, answers = t->examples.answers, targets = 0;
-  uint64_t first = t->state.drawn + (uint64_t)t->state.step * sequences;
+  uint64_t first = first_drawn(t);
 #pragma omp parallel for schedule(static) num_threads((int)t->threads) reduction(+ : targets)
   for (size_t s = 0; s < sequences; s++) {
     rs_examples_draw(&t->examples, RS_SPLIT_TRAINING, first + s, s);
@@ -201,6 +207,7 @@ static void run_parts(rs_trainer *t, size_t targets) {
       rs_forward(t->teacher_passes[rs_engine_thread()], &batch, &said);
       batch.taught = said.answers;
     }
+    batch.drop = (rs_drop){.share = t->training.dropout, .seed = t->seed, .sequence = first_drawn(t) + begin};
     t->part_losses[p] = rs_backward(t->passes[rs_engine_thread()], &batch, weight, gradient, &t->part_targets[p]);
   }
 }
@@ -305,5 +312,15 @@ const rs_param rs_training_specs[] = {
      .summary = "weight decay of matrices, times the rate a step"},
     {RS_FIELD(rs_training, clip), .unit = "1", .min = 0, .max = 1e9, .fallback = "1",
      .summary = "largest norm of a gradient; 0: whatever it is"},
+    {RS_FIELD(rs_training, dropout), .unit = "1", .min = 0, .max = 1, .fallback = "0", .later = true,
+     .summary =
+         "share of numbers that a step drops: of embeddings with their positions, of weights of attention, and of "
+         "what each part of a block adds; below 1"},
 };
 const size_t rs_training_spec_count = RS_COUNT(rs_training_specs);
+
+rs_status rs_training_check(const rs_training *training, rs_err *err) {
+  if (training->dropout >= 0 && training->dropout < 1) return RS_OK;
+  return rs_fail_on(err, RS_INPUT, "dropout",
+                    "nothing is left of a model that drops all: must be below 1 (0.1 is usual)");
+}

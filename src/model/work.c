@@ -129,6 +129,7 @@ static void take_back(cursor *c, const rs_shape *shape, size_t rows, size_t sour
   back->x = take(c, most, d);
   back->branch = take(c, most, d);
   back->behind = take(c, most, d);
+  back->dropped = take(c, most, d);
   back->wide = take(c, most, wide);
   back->narrow = take(c, most, narrow);
   back->normed = take(c, most, normed);

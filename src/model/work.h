@@ -92,14 +92,15 @@ typedef struct rs_stack_work {
 
 /* Gradients on the way back; shared by all blocks. */
 typedef struct rs_back_work {
-  real *x;      /* (M, d) by what a block gives, then by what it reads */
-  real *branch; /* (M, d) by what a norm gives */
-  real *behind; /* (M, d) by what a norm behind a part reads */
-  real *wide;   /* (M, 2 F or (H + 2K) D) */
-  real *narrow; /* (M, F) or heads' outputs (M, H D) */
-  real *keys;   /* (source M, 2 K D) across sequences */
-  real *source; /* (source M, d) by the encoder's states, from all blocks */
-  real *normed; /* (M, (H + K) D) by q and k behind their norms */
+  real *x;       /* (M, d) by what a block gives, then by what it reads */
+  real *branch;  /* (M, d) by what a norm gives */
+  real *behind;  /* (M, d) by what a norm behind a part reads */
+  real *dropped; /* (M, d) by what a part gives, where numbers of that are dropped; forwards what it gives */
+  real *wide;    /* (M, 2 F or (H + 2K) D) */
+  real *narrow;  /* (M, F) or heads' outputs (M, H D) */
+  real *keys;    /* (source M, 2 K D) across sequences */
+  real *source;  /* (source M, d) by the encoder's states, from all blocks */
+  real *normed;  /* (M, (H + K) D) by q and k behind their norms */
 } rs_back_work;
 
 /* Gradients by what recipes learn, in doubles, until the end of a pass back. */
@@ -127,10 +128,29 @@ typedef struct rs_work {
   int32_t *answers;          /* (HEAD_ROWS,) */
   rs_back_work back;
   rs_learned_work learned;
+  rs_drop drop;            /* of the pass at hand, from the first sequence of the chunk on */
   const rs_pass_out *kept; /* of the pass at hand: wants queries and keys of a block, which the next one may overwrite;
                               NULL: nobody does */
   char *storage;
 } rs_work;
+
+/* Where numbers are dropped. */
+typedef enum rs_drop_place {
+  RS_DROP_EMBEDDINGS,
+  RS_DROP_WEIGHTS,
+  RS_DROP_ATTENTION,
+  RS_DROP_CROSS_WEIGHTS,
+  RS_DROP_CROSS,
+  RS_DROP_FEED_FORWARD,
+  RS_DROP_PLACES
+} rs_drop_place;
+
+/* The chunk's at a place of a block. Of weights each head has a place: so many follow. */
+static inline rs_drop rs_drop_at(const rs_work *w, bool encoder, size_t block, rs_drop_place place) {
+  rs_drop drop = w->drop;
+  drop.place = (((uint64_t)block * 2 + encoder) * RS_DROP_PLACES + place) << 32;
+  return drop;
+}
 
 rs_status rs_work_create(const rs_context *context, size_t sequences, bool training, rs_work **out, rs_err *err);
 void rs_work_free(rs_work *w);
@@ -144,6 +164,7 @@ void rs_work_free(rs_work *w);
 #define rs_norm_rows_back RS_OF_REAL(rs_norm_rows_back)
 #define rs_experts_read RS_OF_REAL(rs_experts_read)
 #define rs_rows_copy RS_OF_REAL(rs_rows_copy)
+#define rs_rows_drop RS_OF_REAL(rs_rows_drop)
 #define rs_stack_forward RS_OF_REAL(rs_stack_forward)
 #define rs_stack_backward RS_OF_REAL(rs_stack_backward)
 
@@ -162,6 +183,9 @@ void rs_experts_read(const rs_context *context, const rs_feed_forward *shape, co
 
 /* to (rows, columns) = from. */
 void rs_rows_copy(rs_rows from, size_t rows, size_t columns, rs_rows to);
+
+/* Drops numbers of x (rows, columns), side by side, of sequences of `length` rows; nothing where the share is 0. */
+void rs_rows_drop(rs_drop drop, size_t length, size_t rows, size_t columns, real *x);
 
 /* Reads `rows` = sequences x length embeddings, which stand in stack->blocks[0].x, through stack->end blocks; the last
  * of all gives stack->last. `source`: the encoder's states (source rows, d) and how many a sequence; data NULL without.

@@ -49,12 +49,16 @@ static void check_plain(const attend_case *given, const char *what) {
   attend_result_clear(&floats);
 }
 
-static void check_shape(const rs_attend_shape *shape, const char *what) {
+static void check_dropped(const rs_attend_shape *shape, rs_drop drop, const char *what) {
   dice d = {.seed = test_seed(), .job = (uint32_t)shape->queries};
-  attend_case given = {.shape = *shape};
+  attend_case given = {.shape = *shape, .drop = drop};
   attend_case_fill(&given, &d, 1, shape->soft_cap != 0);
   check_plain(&given, what);
   attend_case_clear(&given);
+}
+
+static void check_shape(const rs_attend_shape *shape, const char *what) {
+  check_dropped(shape, (rs_drop){0}, what);
 }
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
@@ -104,6 +108,27 @@ Test(attend, vectors_of_distance__lengths_around_tiles__are_the_plain_formula) {
       }
       rs_encoding_free(encoding);
     }
+}
+
+/* Weights behind the softmax, of every view, times 0 or 1 / (1 - share). */
+Test(attend, dropped_weights__every_mask__are_the_plain_formula) {
+  static const char *const methods[][2] = {{"t5", "num_buckets=8 max_distance=40 bidirectional=true init_sd=1"},
+                                           {"self_extend", "window=20 group=3"},
+                                           {"shaw", "clip=70 read_by=both init_sd=0.5"}};
+  for (size_t i = 0; i < RS_COUNT(methods); i++)
+    for (size_t l = 0; l < RS_COUNT(lengths); l += 2) {
+      rs_encoding *encoding = encoding_of(methods[i][0], methods[i][1], 2, 4, lengths[l]);
+      for (size_t m = 0; m < RS_COUNT(masks); m++) {
+        rs_attend_shape shape = shape_of(encoding, masks[m]);
+        if (i == 1 && masks[m].kind == RS_BIDIRECTIONAL) continue;
+        shape.kv_heads = 1 + m % 2;
+        shape.soft_cap = m % 3 == 0 ? 2 : 0;
+        check_dropped(&shape, (rs_drop){.share = 0.35, .seed = 4, .sequence = l, .place = 3}, methods[i][0]);
+      }
+      rs_encoding_free(encoding);
+    }
+  rs_attend_shape cross = {.mask.kind = RS_CROSS, .queries = 70, .keys = 130, .heads = 4, .kv_heads = 2, .head_dim = 5};
+  check_dropped(&cross, (rs_drop){.share = 0.35, .seed = 4}, "cross");
 }
 
 Test(attend, every_instruction_set__is_the_plain_formula) {

@@ -25,6 +25,13 @@ Test(checkpoint_messages, shapes__what_does_not_fit) {
        "t.yaml:1:26: checkpoint.rotary_dim = 5: must be even, and at most head_dim = 32"},
       {"checkpoint: {sinks: 4}\n" COPY,
        "t.yaml:1:21: checkpoint.sinks = 4: has no meaning without a window: all tokens are seen"},
+      {"checkpoint: {train: {dropout: 1}}\n" COPY,
+       "t.yaml:1:31: checkpoint.train.dropout = 1: nothing is left of a model that drops all: must be below 1 (0.1 is "
+       "usual)"},
+      {"checkpoint: {tune: {steps: 1, dropout: [0.1, 1]}}\n" COPY,
+       "t.yaml:1:46: checkpoint.tune.dropout[1] = 1: nothing is left of a model that drops all: must be below 1 (0.1 "
+       "is "
+       "usual)"},
       {"checkpoint: {norm: none, norm_order: post}\n" COPY,
        "t.yaml:1:38: checkpoint.norm_order = post: has no meaning without a norm (norm: layer, or rms)"},
       {"checkpoint: {window: 4}\ntask: where\nmetrics: [decay]\n",
@@ -62,7 +69,7 @@ Test(checkpoint_messages, training__its_parameters_and_lengths) {
        "t.yaml:1:22: checkpoint.train.stpes: training has no key stpes (did you mean steps?)"},
       {"checkpoint: {train: {method: rope}}\n" COPY,
        "t.yaml:1:22: checkpoint.train.method: training has no key method (it has steps, length, sequences, rate, "
-       "final_rate, warmup, beta1, beta2, epsilon, decay, clip)"},
+       "final_rate, warmup, beta1, beta2, epsilon, decay, clip, dropout)"},
       {"checkpoint: {tune: {method: ropee}}\n" COPY,
        "t.yaml:1:29: checkpoint.tune.method = ropee: is no method (did you mean rope?)"},
       {"checkpoint: {tune: {rate: 11}}\n" COPY, "t.yaml:1:27: checkpoint.tune.rate = 11: must be from 0 to 10"},

@@ -158,12 +158,13 @@ Test(trained_json, config__pools__go_round_and_are_left_out_at_their_defaults) {
 
 /* Configs from before a field have the same text, and the same fingerprint. */
 Test(trained_json, config__fields_that_came_later__stand_there_where_they_say_something) {
-  static const char *const keys[] = {"\"norm_sums\"", "\"after_cross\""};
+  static const char *const keys[] = {"\"norm_sums\"", "\"after_cross\"", "\"dropout\""};
   small_training s;
   small_training_fill(&s, RS_ENCODER_DECODER, RS_F32);
   for (size_t said = 0; said < 2; said++) {
     if (said == 1) s.model.blocks[1].after_cross = s.model.blocks[1].before_cross;
     s.model.blocks[1].norm_sums = said == 1;
+    s.trained.training.dropout = said == 1 ? 0.125 : 0;
     char *text = written(&s.trained);
     for (size_t i = 0; i < RS_COUNT(keys); i++)
       cr_expect_eq(strstr(text, keys[i]) != NULL, said == 1, "%s\n%s", keys[i], text);

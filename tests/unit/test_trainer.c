@@ -58,11 +58,17 @@ static const rs_task_kind held_out = {
 
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
-static rs_trainer *begin(rs_transformer *t) {
+static rs_trainer *begin_dropping(rs_transformer *t, double dropout) {
   rs_trainer *trainer;
   rs_err err = {0};
-  cr_assert_eq(rs_trainer_create(t, &training, &task, 4, &trainer, &err), RS_OK, "%s", err.message);
+  rs_training dropping = training;
+  dropping.dropout = dropout;
+  cr_assert_eq(rs_trainer_create(t, &dropping, &task, 4, &trainer, &err), RS_OK, "%s", err.message);
   return trainer;
+}
+
+static rs_trainer *begin(rs_transformer *t) {
+  return begin_dropping(t, 0);
 }
 
 static double go(rs_trainer *trainer, size_t steps) {
@@ -73,14 +79,18 @@ static double go(rs_trainer *trainer, size_t steps) {
 }
 
 /* The weights after all steps. */
-static rs_transformer *train(const small_model *m, rs_format format, int threads) {
+static rs_transformer *train_dropping(const small_model *m, rs_format format, int threads, double dropout) {
   rs_transformer *t = small_model_create(m, format, 1);
   use_threads(threads);
-  rs_trainer *trainer = begin(t);
+  rs_trainer *trainer = begin_dropping(t, dropout);
   (void)go(trainer, STEPS);
   rs_trainer_free(trainer);
   use_threads(1);
   return t;
+}
+
+static rs_transformer *train(const small_model *m, rs_format format, int threads) {
+  return train_dropping(m, format, threads, 0);
 }
 
 static void expect_same(const rs_transformer *a, const rs_transformer *b, const char *what) {
@@ -102,12 +112,14 @@ Test(trainer, loss__falls_to_nothing) {
 }
 
 Test(trainer, threads__give_the_same_bits) {
-  static const char *const methods[] = {"rope", "t5", "kerple_log", "random_rope", "shaw", "transformer_xl"};
+  static const char *const methods[] = {"rope", "t5", "kerple_log", "random_rope", "shaw", "transformer_xl", "rope"};
   for (size_t i = 0; i < RS_COUNT(methods); i++) {
     small_model m;
+    double dropout = i + 1 == RS_COUNT(methods) ? 0.2 : 0;
     small_model_fill(&m, RS_DECODER);
     small_model_recipe(&m, 0, methods[i], "");
-    rs_transformer *one = train(&m, RS_F32, 1), *three = train(&m, RS_F32, 3), *many = train(&m, RS_F32, 16);
+    rs_transformer *one = train_dropping(&m, RS_F32, 1, dropout), *three = train_dropping(&m, RS_F32, 3, dropout);
+    rs_transformer *many = train_dropping(&m, RS_F32, 16, dropout);
     expect_same(one, three, methods[i]);
     expect_same(one, many, methods[i]);
     rs_transformer_free(one);
@@ -121,12 +133,12 @@ static void check_interruption(const char *method) {
   small_model m;
   small_model_fill(&m, RS_DECODER);
   small_model_recipe(&m, 0, method, "");
-  rs_transformer *whole = train(&m, RS_F64, 1);
+  rs_transformer *whole = train_dropping(&m, RS_F64, 1, 0.1);
   for (size_t stop = 1; stop < STEPS; stop += 14) {
     rs_transformer *t = small_model_create(&m, RS_F64, 1);
-    rs_trainer *before = begin(t);
+    rs_trainer *before = begin_dropping(t, 0.1);
     (void)go(before, stop);
-    rs_trainer *after = begin(t);
+    rs_trainer *after = begin_dropping(t, 0.1);
     rs_train_state *from = rs_trainer_state(before), *to = rs_trainer_state(after);
     to->step = from->step;
     memcpy(to->first, from->first, t->size * sizeof(double));
@@ -286,6 +298,34 @@ Test(trainer, clip__of_0_is_none) {
   expect_same(models[0], models[1], "no clipping");
   cr_expect_neq(memcmp(models[0]->values, models[2]->values, models[0]->size * sizeof(double)), 0);
   for (size_t i = 0; i < RS_COUNT(clips); i++) rs_transformer_free(models[i]);
+  small_model_clear(&m);
+}
+
+Test(trainer, dropout__changes_what_is_trained__and_none_is_drawn_again) {
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  rs_transformer *plain = train(&m, RS_F32, 1), *dropped = train_dropping(&m, RS_F32, 1, 0.1);
+  cr_expect_neq(memcmp(plain->values, dropped->values, plain->size * sizeof(float)), 0);
+  rs_transformer_free(plain);
+  rs_transformer_free(dropped);
+  small_model_clear(&m);
+}
+
+Test(trainer, dropout__of_all_numbers__is_refused) {
+  static const double shares[] = {1, 1.5, -0.1, NAN};
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  rs_transformer *t = small_model_create(&m, RS_F32, 1);
+  for (size_t i = 0; i < RS_COUNT(shares); i++) {
+    rs_training dropping = training;
+    rs_trainer *trainer;
+    rs_err err = {0};
+    dropping.dropout = shares[i];
+    cr_expect_eq(rs_trainer_create(t, &dropping, &task, 1, &trainer, &err), RS_INPUT, "%g", shares[i]);
+    cr_expect_str_eq(err.subject, "dropout");
+    cr_expect_null(trainer);
+  }
+  rs_transformer_free(t);
   small_model_clear(&m);
 }
 

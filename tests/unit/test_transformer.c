@@ -17,7 +17,8 @@ static double loss_of(rs_transformer *t, const small_model *m, const rs_batch *b
   size_t source = m->shape.form == RS_ENCODER_DECODER ? SMALL_SOURCE : 0;
   size_t answers = rs_shape_answers(&m->shape, SMALL_LENGTH);
   cr_assert_eq(rs_context_create(t, NULL, SMALL_LENGTH, source, &m->tokens, &context, &err), RS_OK, "%s", err.message);
-  cr_assert_eq(rs_pass_create(context, 2, false, &pass, &err), RS_OK, "%s", err.message);
+  bool drops = batch->drop.share > 0;
+  cr_assert_eq(rs_pass_create(context, 2, drops, &pass, &err), RS_OK, "%s", err.message);
   const rs_pass_out out = {.losses = losses};
   rs_forward(pass, batch, &out);
   for (size_t i = 0; i < SEQUENCES * answers; i++)
@@ -62,10 +63,11 @@ static void shake(rs_transformer *t) {
   free(noise);
 }
 
-static void check(const small_model *m, const char *what) {
+static void check_dropped(const small_model *m, rs_drop drop, const char *what) {
   rs_transformer *t = small_model_create(m, RS_F64, 3);
   rs_batch batch = small_batch(m, SEQUENCES, 17);
   double loss;
+  batch.drop = drop;
   shake(t);
   double *gradient = gradient_of(t, m, &batch, &loss);
   cr_expect_float_eq(loss, loss_of(t, m, &batch), 1e-12 * loss, "%s: %.15g", what, loss);
@@ -85,6 +87,10 @@ static void check(const small_model *m, const char *what) {
   free(gradient);
   small_batch_clear(&batch);
   rs_transformer_free(t);
+}
+
+static void check(const small_model *m, const char *what) {
+  check_dropped(m, (rs_drop){0}, what);
 }
 
 Test(transformer, forms__have_right_gradients) {
@@ -182,6 +188,41 @@ Test(transformer, norms_of_sums__beside_others__have_right_gradients) {
   m.blocks[0].parallel = m.blocks[1].parallel = true;
   m.blocks[1].before_attention = m.blocks[1].before_feed_forward = layer;
   check(&m, "norms of sums, parallel");
+  small_model_clear(&m);
+}
+
+/* ---- dropout ----------------------------------------------------------------------------------------------------- */
+
+/* The gradient goes through the numbers that are kept. The embeddings' norm stands before dropout. */
+Test(transformer, dropped_numbers__have_right_gradients_in_every_form) {
+  const rs_norm layer = {.kind = RS_NORM_LAYER, .bias = true, .epsilon = 1e-5};
+  const rs_drop drop = {.share = 0.3, .seed = 4, .sequence = 1000};
+  for (rs_form form = RS_DECODER; form < (rs_form)RS_FORMS; form++)
+    for (size_t sums = 0; sums < 2; sums++) {
+      small_model m;
+      char what[80];
+      small_model_fill(&m, form);
+      m.shape.embedding_norm = layer;
+      if (sums == 1) norm_sums(&m, m.blocks, &layer);
+      if (sums == 1 && form == RS_ENCODER_DECODER) norm_sums(&m, m.encoder, &layer);
+      snprintf(what, sizeof what, "%s%s, dropped", rs_form_words[form], sums ? ", norms of sums" : "");
+      check_dropped(&m, drop, what);
+      small_model_clear(&m);
+    }
+}
+
+Test(transformer, dropped_numbers__of_other_blocks__have_right_gradients) {
+  const rs_norm rms = {.kind = RS_NORM_RMS, .epsilon = 1e-5};
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  small_model_recipe(&m, 0, "t5", "");
+  for (size_t i = 0; i < SMALL_BLOCKS; i++) {
+    m.blocks[i].after_attention = m.blocks[i].after_feed_forward = rms;
+    m.blocks[i].attention.kv_heads = 1;
+    m.blocks[i].attention.sinks = true;
+    m.blocks[i].parallel = i == 1;
+  }
+  check_dropped(&m, (rs_drop){.share = 0.25, .seed = 9}, "norms behind, parallel, dropped");
   small_model_clear(&m);
 }
 
