@@ -138,6 +138,10 @@ Test(position_components, sequences_and_rotations__lines_or_nothing) {
   all_scalars_are_nan(&m, "a sequence has no axes");
   cr_assert_eq(none.result.curve.rows, 0);
   all_scalars_are_nan(&none, "nothing is added");
+  rs_encoding *zeros = encode("learned", "init=zeros", &model, 8);
+  measured nothing = measure("position_components", "", zeros);
+  cr_assert_eq(nothing.result.curve.rows, 0, "no variance, no components");
+  done(&nothing, zeros);
   done(&m, text);
   done(&none, turning);
 }
