@@ -54,7 +54,7 @@ check_names() {
 check_configs() {
     local page=$1 config
     rm -f -- "$scratch"/config-*
-    ln -sfn -- "$root/tests" "$scratch/tests"
+    ln -sfn -- "$root/tests" "$root/experiments" "$scratch"
     awk -v stem="$scratch/config-" '
         /^```/ { inside = 0 }
         inside { print > (stem count ".yaml") }
