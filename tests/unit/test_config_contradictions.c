@@ -269,7 +269,8 @@ static const wrong bad_edits[] = {
                              "at line 1 (a bracket is not closed, or a comma is missing)"},
     {"methods[1].factor=0", "--set:1:1: methods[1].factor = 0: must be from 1e-06 to 1000000000"},
     {"foo.bar=3",
-     "--set:1:1: foo: a config has no key foo (it has name, description, task, checkpoint, model, lengths, tokens, methods, "
+     "--set:1:1: foo: a config has no key foo (it has name, description, task, checkpoint, model, lengths, tokens, "
+     "methods, "
      "sources, sequences, target_tokens, targets, baselines, metrics, seeds, heads, queries, mask, precision, "
      "engine, bins_per_octave, zip, "
      "columns)"},
