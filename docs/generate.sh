@@ -27,7 +27,7 @@ chmod +x -- "$scratch/build/ropescope"
 ln -s -- "$root/configs" "$root/experiments" "$root/tests" "$scratch"
 # What takes long to run is read where it was committed.
 mkdir -- "$scratch/results"
-for folder in train-and-extend train-short-test-long-full images-larger-than-trained-full; do
+for folder in train-and-extend train-short-test-long-full images-larger-than-trained-full sinusoid-or-rope-on-pictures; do
     ln -s -- "$root/results/$folder" "$scratch/results"
 done
 
