@@ -97,6 +97,7 @@ typedef struct rs_architecture {
   bool distilled;      /* a second learned token stands behind the class token */
   rs_norm_order order; /* but for flag `parallel`: false makes it RS_NORMS_BEFORE */
   rs_hf_flag parallel;
+  rs_hf_flag norms_before; /* true makes it RS_NORMS_BEFORE, too */
   const char
       *grouped;  /* a flag of files (Falcon's) whose heads share keys and run parallel, see read_order; NULL: none */
   rs_norm norm;  /* its epsilon: that of a config without one */
@@ -135,6 +136,7 @@ typedef struct rs_architecture {
   bool gated_narrower; /* where use_swiglu_ffn, gated by silu, and two thirds as wide */
   bool biases_apart;   /* each layer has a positional bias of its own */
   bool distances;      /* position_embedding_type may be relative_key or relative_key_query */
+  bool adaptive;       /* div_val, d_embed and attn_type may say what is not read (Transformer-XL) */
   bool padded;         /* pad_token_id has no position; the first is that of the next row of the table */
   double output_scale; /* of a config without logit_scale */
   const char *feed_forward_key; /* of F, before the usual ones; NULL: those alone */
@@ -149,6 +151,7 @@ typedef struct rs_architecture {
   const char *layers;                   /* and those of layers, before their number */
   const char *layer_part;               /* and behind it, of groups of layers that share weights; NULL: none do */
   const rs_hf_name *names;              /* ends at NULL */
+  const rs_hf_name *names_before;       /* where `norms_before`; NULL: the same */
   const char *encoder_layers;           /* the same of an encoder beside the decoder; NULL: there is none */
   const rs_hf_name *encoder_names;
   bool extra_layers; /* files may have more of them, which guess further tokens, and are not read */

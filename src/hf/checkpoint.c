@@ -30,6 +30,31 @@ static rs_status refuse_attention(const rs_hf_file *file, const rs_node *attenti
   return scaled ? rs_hf_refuse(file, "attn_config.softmax_scale", err) : RS_OK;
 }
 
+/* Of the key, or what the class has without it; NaN: it is no number. */
+static double number_of(const rs_hf_file *file, const char *key, double usual) {
+  const rs_node *node = rs_node_get(file->root, key);
+  double number = NAN;
+  if (!rs_hf_present(node)) return usual;
+  return rs_number_read(rs_hf_word(node), &number) ? number : NAN;
+}
+
+/* Transformer-XL's embeddings by how frequent words are. With all equally wide, cutoffs are of the output alone. */
+static rs_status refuse_adaptive(const rs_hf_file *file, rs_err *err) {
+  enum { DIVISOR = 4, WIDTH = 1024 }; /* configuration_transfo_xl.py */
+  if (!file->row->adaptive) return RS_OK;
+  if (number_of(file, "div_val", DIVISOR) != 1)
+    return rs_fail(err, RS_UNSUPPORTED,
+                   "%s: div_val: embeddings of words behind each of the cutoffs are narrower by it (4 where it is not "
+                   "there) and widened by a matrix each, which is not offered here: read is div_val 1 alone",
+                   file->root->file);
+  if (number_of(file, "d_embed", WIDTH) != number_of(file, "d_model", WIDTH))
+    return rs_fail(err, RS_UNSUPPORTED,
+                   "%s: d_embed: embeddings of another width (1024 where it is not there) than d_model are not offered "
+                   "here",
+                   file->root->file);
+  return number_of(file, "attn_type", 0) == 0 ? RS_OK : rs_hf_refuse(file, "attn_type", err);
+}
+
 static rs_status refuse_unsupported(const rs_hf_file *file, rs_err *err) {
   static const char *const clipped[] = {"clip_qkv", NULL};
   const rs_node *other = file->row->clipped ? NULL : rs_hf_first(file->root, clipped);
@@ -38,6 +63,7 @@ static rs_status refuse_unsupported(const rs_hf_file *file, rs_err *err) {
       return rs_hf_refuse(file, file->row->matters[i].key, err);
   if (other != NULL) return rs_hf_refuse(file, other->key, err);
   RS_TRY(refuse_quantized(file, err));
+  RS_TRY(refuse_adaptive(file, err));
   RS_TRY(rs_hf_refuse_experts(file, err));
   other = rs_node_get(file->root, "position_embedding_type");
   bool relative = strncmp(rs_hf_word(other), "relative_key", strlen("relative_key")) == 0 && file->row->distances;
@@ -214,7 +240,8 @@ static rs_norm_order read_order(rs_hf_file *file) {
   const rs_architecture *row = file->row;
   if (is_grouped(file))
     return rs_hf_count(file, RS_KEYS("num_ln_in_parallel_attn"), 1, 2) == 1 ? RS_NORMS_SHARED : RS_NORMS_PARALLEL;
-  return row->parallel.key != NULL && !rs_hf_says(file, row->parallel) ? RS_NORMS_BEFORE : row->order;
+  bool before = (row->parallel.key != NULL && !rs_hf_says(file, row->parallel)) || rs_hf_says(file, row->norms_before);
+  return before ? RS_NORMS_BEFORE : row->order;
 }
 
 static void place_norms(rs_norm_order order, const rs_norm *norm, rs_block *block) {
@@ -318,7 +345,8 @@ static void read_sharing(rs_hf_file *file) {
   const rs_architecture *row = file->row;
   rs_hf_checkpoint *out = file->out;
   size_t width = row->embedding_size > 0 ? rs_hf_count(file, RS_KEYS("embedding_size"), 1, row->embedding_size) : 0;
-  if (width != out->shape.width || row->projected) out->shape.embedding_width = out->geometry.width = width;
+  bool apart = row->embedding_size > 0 && (width != out->shape.width || row->projected);
+  if (apart) out->shape.embedding_width = out->geometry.width = width;
   if (row->layer_part == NULL) return;
   out->layer_groups = rs_hf_count(file, RS_KEYS("num_hidden_groups"), 1, 1);
   const rs_node *node = rs_node_get(file->root, inner[0]);

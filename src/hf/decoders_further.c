@@ -60,6 +60,19 @@ static NAMES(names_hunyuan, NAME("self_attn.q_norm", "self_attn.query_layernorm"
 static NAMES(names_apertus, NORMS("attention_layernorm", "feedforward_layernorm"),
              NAME_OF("mlp.curve", "mlp.act_fn", CURVE));
 
+#define NAMES_TRANSFO_XL                                                                                               \
+  NAME("embed_tokens", "word_emb.emb_layers.0"), NAME("vectors.projection", "layers.#.dec_attn.r_net.weight"),         \
+      NAME("vectors.content_bias", "layers.#.dec_attn.r_w_bias"),                                                      \
+      NAME("vectors.position_bias", "layers.#.dec_attn.r_r_bias"), QKV("dec_attn.qkv_net", PARTS),                     \
+      NAME("self_attn.o_proj", "dec_attn.o_net"), MLP("pos_ff.CoreNet.0", "pos_ff.CoreNet.3")
+
+static NAMES(names_transfo_xl, NAMES_TRANSFO_XL, NAME("post_attention_layernorm", "dec_attn.layer_norm"),
+             NAME("post_feedforward_layernorm", "pos_ff.layer_norm"));
+
+static NAMES(names_transfo_xl_before, NAMES_TRANSFO_XL, NORMS("dec_attn.layer_norm", "pos_ff.layer_norm"));
+
+static const char *const ignored_outputs[] = {"crit.", "score.", NULL};
+
 const rs_architecture rs_further_decoders[] = {
     ROW("gemma", "Gemma 1: embeddings times sqrt(d), norms around one", .norm = RMS_AROUND_ONE,
         .activation = RS_GELU_TANH, .gated = true, ATTENTION_BIASES("attention_bias", false), .kv_heads = 16,
@@ -172,5 +185,13 @@ const rs_architecture rs_further_decoders[] = {
         FAMILY("apertus *apertus1p5 *apertus1p5_text", .theta = 12e6,
                .rope = "{rope_type: llama3, factor: 8, low_freq_factor: 1, high_freq_factor: 4, "
                        "original_max_position_embeddings: 8192}")),
+    ROW("transfo-xl",
+        "Transformer-XL with embeddings of one width (div_val 1): last hidden states of a text read in one piece, with "
+        "no memory before it",
+        .headless = true, .order = RS_NORMS_OF_SUMS, .norms_before = {"pre_lnorm", false}, .norm = LAYER,
+        .activation = RS_RELU, .own_activation = true, .feed_forward_bias = ALWAYS, .feed_forward_key = "d_inner",
+        .widened = true, .adaptive = true, .matters = {{"untie_r", true}}, .prefixes = {"transformer.", ""},
+        .names = names_transfo_xl, .names_before = names_transfo_xl_before, .ignored = ignored_outputs,
+        FAMILY("transfo-xl", .method = "transformer_xl", .head_dim = 64, .windows = RS_WINDOW_MEMORY)),
     {.entry = {NULL, NULL}},
 };

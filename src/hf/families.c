@@ -129,7 +129,6 @@ static const rs_hf_family families[] = {
     OTHER("swin swin2sr swinv2", .otherwise = RS_WINDOWED),
     OTHER("t5gemma", .head_dim = 256, .windows = RS_WINDOW_BUT_LAST, .window = 4096, .pattern = 2),
     OTHER("tapas", .method = "learned", .both_ways = true),
-    OTHER("transfo-xl", .otherwise = RS_TURNED_QUERIES),
     OTHER("trocr", .method = "learned"),
     OTHER("unispeech unispeech-sat", .otherwise = RS_CONVOLVED),
     OTHER("visual_bert", .method = "learned", .both_ways = true),
@@ -187,8 +186,8 @@ const char *rs_hf_otherwise_text(rs_otherwise otherwise) {
       [RS_DISENTANGLED] = "its attention adds products of queries, and of keys, with vectors of distances in buckets "
                           "that matrices of the layer project (DeBERTa's disentangled attention): method shaw has "
                           "neither buckets nor projections",
-      [RS_TURNED_QUERIES] = "its attention is that of method transformer_xl, but its class has states of segments "
-                            "before, terms of segments or pooled queries beside it, which are not offered here",
+      [RS_TURNED_QUERIES] = "its attention is that of method transformer_xl, but its class has terms of segments or "
+                            "pooled queries beside it, which are not offered here",
       [RS_NO_ATTENTION] = "it has no attention: there are no logits that positions could change",
       [RS_CONVOLVED] = "its positions come from a convolution over the tokens, which no method here is",
       [RS_WINDOWED] = "its layers have biases by row and column, each with a table of its own: config.json does not "

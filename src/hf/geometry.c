@@ -34,7 +34,7 @@ const rs_node *rs_hf_latent_part(const rs_hf_reader *hf) {
 /* ---- geometry ---------------------------------------------------------------------------------------------------- */
 
 void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known) {
-  static const char *const dims[] = {"head_dim", "kv_channels", "d_kv", "attention_head_dim", NULL};
+  static const char *const dims[] = {"head_dim", "kv_channels", "d_kv", "attention_head_dim", "d_head", NULL};
   rs_model *model = hf->model;
   const rs_node *rotary = rs_hf_latent_part(hf), *plain = rs_node_get(hf->root, "qk_nope_head_dim");
   bool whole = !rs_hf_present(plain) && rs_hf_first(hf->root, dims) != NULL; /* DeepSeek-V4's is of both parts */

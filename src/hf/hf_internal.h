@@ -77,6 +77,7 @@ typedef enum rs_window_rule {
   RS_WINDOW_EVEN,      /* where use_sliding_window, every second one, from the first to max_window_layers */
   RS_WINDOW_TOP,       /* those from max_window_layers on */
   RS_WINDOW_BARE,      /* where use_sliding_window, those that turn nothing */
+  RS_WINDOW_MEMORY,    /* all, where same_length, of mem_len keys (Transformer-XL) */
   RS_WINDOW_REPEATED,  /* those that attention_types, words and how often they are repeated, call local (GPT-Neo) */
   RS_WINDOW_COMPRESSED /* see keys beyond the window averaged, by compress_ratios (DeepSeek-V4) */
 } rs_window_rule;
@@ -94,7 +95,7 @@ typedef enum rs_bare_rule {
 typedef enum rs_otherwise {
   RS_OFFERED,
   RS_DISENTANGLED,   /* products of contents with vectors of distances (DeBERTa) */
-  RS_TURNED_QUERIES, /* products of queries with sinusoidal vectors of distances (Transformer-XL) */
+  RS_TURNED_QUERIES, /* Transformer-XL's, but beside terms of segments or pooled queries (XLNet, Funnel) */
   RS_NO_ATTENTION,   /* a state, or a Fourier transform */
   RS_CONVOLVED,      /* a convolution over the tokens (wav2vec 2.0) */
   RS_WINDOWED,       /* biases by row and column in windows, with a table a layer and a geometry a stage (Swin, BEiT) */

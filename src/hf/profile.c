@@ -162,6 +162,18 @@ static void read_choices(layer_rules *r) {
   r->root = root;
 }
 
+/* TransfoXLModel: with same_length each query sees as many keys as mem_len says, itself among them, of the text and of
+ * what came before it. */
+static size_t read_memory(layer_rules *r) {
+  enum { USUAL = 1600 };
+  size_t length = number_of(r, "mem_len", 0, USUAL);
+  if (!rs_hf_true(r->root, "same_length", true)) return 0;
+  if (length == 0)
+    rs_problem(&r->problems, rs_node_get(r->root, "mem_len"),
+               "beside same_length leaves each query no key: mem_len 1 or more, or same_length false");
+  return length;
+}
+
 static void read_windows(layer_rules *r) {
   static const char *const patterns[] = {"sliding_window_pattern", "_sliding_window_pattern",
                                          "global_attn_every_n_layers", NULL};
@@ -176,6 +188,7 @@ static void read_windows(layer_rules *r) {
   bool off = !rs_hf_true(r->root, "use_sliding_window", true); /* where Qwen2-MoE's class writes a window of 0 */
   r->window = count_of(r, windows, off ? 0 : 1, said || chunked ? 0 : r->known.window);
   if (rs_hf_present(local)) r->window = number_of(r, "local_attention", 2, 2) / 2; /* ModernBERT's has both sides */
+  if (rule == RS_WINDOW_MEMORY) r->window = read_memory(r);
   r->chunk = number_of(r, "attention_chunk_size", 1, chunked ? r->known.window : 0);
   r->cycle = letters ? pattern->text : NULL;
   r->pattern = letters
@@ -249,7 +262,8 @@ static bool is_windowed(layer_rules *r, size_t layer) {
   size_t pattern = r->pattern > 0 ? r->pattern : 1;
   bool used = rs_hf_true(r->root, "use_sliding_window", false);
   switch (r->known.windows) {
-  case RS_WINDOW_ALL: return true;
+  case RS_WINDOW_ALL:
+  case RS_WINDOW_MEMORY: return true;
   case RS_WINDOW_BUT_LAST:
     if (layer + 1 == r->count && (r->cycle != NULL || r->known.ends_global)) return false;
     if (r->cycle != NULL) return r->cycle[layer % pattern] == 'L';

@@ -194,6 +194,20 @@ static void read_distances(rs_hf_reader *hf) {
   if (strcmp(word, "relative_key_query") == 0) rs_hf_set_text(hf, "read_by", "both");
 }
 
+/* TransfoXLModel: a clamp_len that is not positive bounds nothing; sinusoids are as wide as a state. */
+static void read_clamp(rs_hf_reader *hf) {
+  enum { USUAL = 1000 };
+  const rs_node *node = rs_node_get(hf->root, "clamp_len");
+  rs_model *model = hf->model;
+  double number;
+  bool open = rs_number_read(rs_hf_word(node), &number) && number <= 0;
+  size_t most = open ? 0 : rs_hf_count_of(hf, rs_hf_present(node) ? node : NULL, RS_HF_MOST_TOKENS, USUAL);
+  size_t width = rs_hf_count_of(hf, rs_hf_first(hf->root, RS_KEYS("hidden_size", "d_model")), RS_HF_MOST_WIDTH, 0);
+  if (rs_hf_failed(hf)) return;
+  if (most > 0) rs_hf_set_number(hf, "clip", (double)most);
+  if (width != model->heads * model->head_dim) model->width = width;
+}
+
 /* The method that a word or flag of the file names, "rope" for rotation; NULL: none does. */
 static const char *stated_method(rs_hf_reader *hf) {
   static const struct {
@@ -262,6 +276,7 @@ void rs_hf_read_recipe(rs_hf_reader *hf, const rs_hf_family *known) {
   if (rs_hf_in_family(hf, "falcon") && !rs_hf_failed(hf)) rs_hf_set_text(hf, "slope_factor", "inv_sqrt_dim");
   if (strcmp(method, "t5") == 0) read_buckets(hf);
   if (strcmp(method, "shaw") == 0) read_distances(hf);
+  if (strcmp(method, "transformer_xl") == 0) read_clamp(hf);
   if (strcmp(method, "sinusoidal") == 0 && known->layout != NULL && !rs_hf_failed(hf)) {
     rs_hf_set_text(hf, "embedding_layout", known->layout);
     if (known->offset > 0) rs_hf_set_number(hf, "embedding_offset", (double)known->offset);

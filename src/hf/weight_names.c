@@ -99,11 +99,9 @@ rs_hf_source rs_hf_source_of(const rs_hf_loader *l, const rs_tensor *tensor) {
     find_recipe(l->checkpoint, tensor->recipe, &s);
     name = strchr(name + strlen(positions), '.') + 1;
   }
-  find_name(l,
-            gguf != NULL ? gguf->names
-            : s.encoder  ? row->encoder_names
-                         : row->names,
-            prefix, middle, name, tensor, &s);
+  bool before = l->checkpoint->shape.decoder.blocks[0].before_attention.kind != RS_NORM_NONE;
+  const rs_hf_name *own = before && row->names_before != NULL ? row->names_before : row->names;
+  find_name(l, gguf != NULL ? gguf->names : s.encoder ? row->encoder_names : own, prefix, middle, name, tensor, &s);
   return s;
 }
 

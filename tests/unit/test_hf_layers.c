@@ -1,5 +1,6 @@
 /* What differs from layer to layer of a checkpoint, as its config.json and its class have it. */
 #include "../fixtures/hf_config.h"
+#include "../fixtures/places.h"
 #include "../fixtures/scratch.h"
 #include "golden.h"
 
@@ -152,5 +153,90 @@ Test(hf_layers, decoders_that_look_ahead__see_both_sides) {
   cr_expect(blocks[0].mask.kind == RS_BAND && blocks[0].mask.window == 5);
   cr_expect_eq(blocks[1].mask.kind, RS_BIDIRECTIONAL);
   rs_hf_checkpoint_clear(&checkpoint);
+  leaves((const char *[]){"config.json"}, 1);
+}
+
+#define XL                                                                                                             \
+  "{\"model_type\": \"transfo-xl\", \"vocab_size\": 5, \"d_model\": 8, \"n_head\": 3, \"n_layer\": 2, "                \
+  "\"d_inner\": 12"
+#define OF_ONE_WIDTH ", \"div_val\": 1, \"d_embed\": 8"
+
+/* Transformer-XL: what a query sees, how far distances count, where norms are; and what its class has where config.json
+ * says nothing. */
+Test(hf_layers, transformer_xl__by_its_keys) {
+  static const struct {
+    const char *text;
+    size_t window, clip, dims; /* 0: none */
+    bool before;
+  } cases[] = {
+      {"", 1600, 1000, 64, false},
+      {", \"d_head\": 4, \"mem_len\": 7, \"clamp_len\": 9", 7, 9, 4, false},
+      {", \"d_head\": 4, \"mem_len\": 7, \"same_length\": true, \"clamp_len\": -1", 7, 0, 4, false},
+      {", \"d_head\": 4, \"mem_len\": 7, \"same_length\": false, \"clamp_len\": 0", 0, 0, 4, false},
+      {", \"d_head\": 2, \"mem_len\": 0, \"same_length\": false, \"pre_lnorm\": true", 0, 1000, 2, true},
+      {", \"cutoffs\": [2, 3], \"d_head\": null, \"mem_len\": null, \"clamp_len\": null", 1600, 1000, 64, false},
+  };
+  enter_scratch();
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char text[512];
+    snprintf(text, sizeof text, XL OF_ONE_WIDTH "%s}", cases[i].text);
+    rs_hf_checkpoint checkpoint = read_config(text);
+    const rs_shape *shape = &checkpoint.shape;
+    cr_expect(shape->classes == 0 && shape->decoder.final_norm.kind == RS_NORM_NONE, "%s", text);
+    cr_expect_eq(shape->embedding_scale, sqrt(8));
+    cr_expect_eq(rs_model_width(&checkpoint.geometry), 8, "%s", text);
+    for (size_t k = 0; k < 2; k++) {
+      const rs_block *block = &shape->decoder.blocks[k];
+      const rs_value *clip = rs_setting(&checkpoint.recipes[block->recipe].settings, "clip");
+      cr_expect_eq(block->recipe, k, "%s", text);
+      cr_expect_eq(block->mask.kind, cases[i].window > 0 ? RS_WINDOW : RS_CAUSAL, "%s", text);
+      cr_expect_eq(block->mask.window, cases[i].window, "%s", text);
+      cr_expect(clip->set ? clip->number == (double)cases[i].clip : cases[i].clip == 0, "%s", text);
+      cr_expect(block->attention.heads == 3 && block->attention.head_dim == cases[i].dims, "%s", text);
+      cr_expect(block->feed_forward.width == 12 && block->feed_forward.activation == RS_RELU, "%s", text);
+      cr_expect(block->norm_sums != cases[i].before, "%s", text);
+      cr_expect_eq(block->before_attention.kind, cases[i].before ? RS_NORM_LAYER : RS_NORM_NONE, "%s", text);
+    }
+    rs_hf_checkpoint_clear(&checkpoint);
+  }
+  leaves((const char *[]){"config.json"}, 1);
+}
+
+Test(hf_layers, transformer_xl__what_is_not_read__is_refused_by_its_key) {
+  static const char div_val[] =
+      "./config.json: div_val: embeddings of words behind each of the cutoffs are narrower by it (4 where it is not "
+      "there) and widened by a matrix each, which is not offered here: read is div_val 1 alone";
+  static const char d_embed[] =
+      "./config.json: d_embed: embeddings of another width (1024 where it is not there) than d_model are not offered "
+      "here";
+  static const struct {
+    const char *text, *said;
+    rs_status status;
+  } cases[] = {
+      {", \"d_embed\": 8", div_val, RS_UNSUPPORTED},
+      {", \"d_embed\": 8, \"cutoffs\": [], \"div_val\": 2", div_val, RS_UNSUPPORTED},
+      {", \"d_embed\": 8, \"div_val\": \"1x\"", div_val, RS_UNSUPPORTED},
+      {", \"div_val\": 1", d_embed, RS_UNSUPPORTED},
+      {", \"div_val\": 1, \"d_embed\": 4", d_embed, RS_UNSUPPORTED},
+      {OF_ONE_WIDTH ", \"attn_type\": 2",
+       "./config.json: attn_type: changes what a transfo-xl computes in a way that is not offered here",
+       RS_UNSUPPORTED},
+      {OF_ONE_WIDTH ", \"untie_r\": false",
+       "./config.json: untie_r: changes what a transfo-xl computes in a way that is not offered here", RS_UNSUPPORTED},
+      {OF_ONE_WIDTH ", \"mem_len\": 0",
+       "./config.json: mem_len = 0: beside same_length leaves each query no key: mem_len 1 or more, or same_length "
+       "false",
+       RS_INPUT},
+  };
+  enter_scratch();
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char text[512];
+    rs_hf_checkpoint checkpoint;
+    rs_err err = {0};
+    snprintf(text, sizeof text, XL "%s}", cases[i].text);
+    put_config(text);
+    cr_expect_eq(rs_hf_checkpoint_read(".", &checkpoint, &err), cases[i].status, "%s", text);
+    cr_expect_str_eq(without_places(err.message), cases[i].said);
+  }
   leaves((const char *[]){"config.json"}, 1);
 }

@@ -331,8 +331,8 @@ Test(hf, what_is_not_read__says_what_it_is) {
        "that matrices of the layer project (DeBERTa's disentangled attention): method shaw has neither buckets nor "
        "projections"},
       {"{\"model_type\": \"xlnet\", " GEOMETRY "\"max_position_embeddings\": 32}",
-       "f:1:16: xlnet: its attention is that of method transformer_xl, but its class has states of segments before, "
-       "terms of segments or pooled queries beside it, which are not offered here"},
+       "f:1:16: xlnet: its attention is that of method transformer_xl, but its class has terms of segments or "
+       "pooled queries beside it, which are not offered here"},
       {"{\"model_type\": \"mamba2\", \"num_heads\": 4, \"head_dim\": 16}",
        "f:1:16: mamba2: it has no attention: there are no logits that positions could change"},
   };

@@ -4,9 +4,12 @@
     distances.py [OUT]    # OUT: the folder of these files
 
 Writes CASE.npy of the cases of tensors.csv whose config.json has position_embedding_type relative_key or
-relative_key_query, which transformers 5 does not read any more (golden data: 4.45.2 with torch 2.13.0), and
-../k_transfo_xl.csv, what RelPartialLearnableMultiHeadAttn makes its weights from, and they. Weights are a formula of
-their names (models/weights.py), tokens and types those of test_golden_families.c.
+relative_key_query, or model_type transfo-xl, which transformers 5 does not read any more (golden data: 4.45.2 with
+torch 2.13.0), and ../k_transfo_xl.csv, what RelPartialLearnableMultiHeadAttn makes its weights from, and they. Weights
+are a formula of their names (models/weights.py), tokens and types those of test_golden_families.c.
+
+Without mems TransfoXLModel begins with mem_len states of 0, which queries attend; here it gets mems of no tokens, so
+that nothing stands before the text.
 """
 
 import json
@@ -18,30 +21,45 @@ import torch
 
 torch.set_default_dtype(torch.float64)
 torch.Tensor.float = torch.Tensor.double  # scores that are cast to float32 before they are masked
+torch.Tensor.type_as = lambda self, other=None, dtype=None: self.to(dtype or other.dtype)  # transfo_xl's has a dtype
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "models"))
 
 import transformers  # noqa: E402
+from transformers.models.deprecated.transfo_xl import TransfoXLConfig  # noqa: E402
 from transformers.models.deprecated.transfo_xl import modeling_transfo_xl as transfo_xl  # noqa: E402
 
 import weights as made_weights  # noqa: E402
 
 LENGTH, WORDS = 12, 23
 CLASSES = {"bert": (transformers.BertConfig, transformers.BertModel),
-           "electra": (transformers.ElectraConfig, transformers.ElectraModel)}
+           "electra": (transformers.ElectraConfig, transformers.ElectraModel),
+           "transfo-xl": (TransfoXLConfig, transfo_xl.TransfoXLModel)}
+
+
+def read_config(name):
+    with open(os.path.join(HERE, name + ".json"), encoding="ascii") as file:
+        return json.load(file)
 
 
 def said(name, tensors):
-    with open(os.path.join(HERE, name + ".json"), encoding="ascii") as file:
-        config = json.load(file)
+    config = read_config(name)
     kind, model = CLASSES[config.pop("model_type")]
     model = model(kind(**config, attn_implementation="eager")).eval()
     numbers = {key: torch.from_numpy(np.array(values, dtype="f8").reshape(shape))
                for key, (shape, values) in tensors.items()}
+    if any(key.startswith("transformer.") for key in numbers):  # what TransfoXLLMHeadModel saves
+        model = transfo_xl.TransfoXLLMHeadModel(model.config).eval()
     missing, unexpected = model.load_state_dict(numbers, strict=False)
-    assert not unexpected and all(key.startswith("pooler.") or "_ids" in key for key in missing), (missing, unexpected)
+    others = ("_ids", "pos_emb.inv_freq", "crit.out_layers.0.weight")  # buffers, and the embeddings once more
+    assert not unexpected and all(key.startswith("pooler.") or key.endswith(others) for key in missing), (
+        missing, unexpected)
     tokens = torch.tensor([[(7 * i * i + 3 * i + 5) % WORDS for i in range(LENGTH)]])
+    if kind is TransfoXLConfig:
+        with torch.no_grad():
+            mems = [torch.zeros(0, 1, model.config.d_model)] * model.config.n_layer
+            return getattr(model, "transformer", model)(input_ids=tokens, mems=mems).last_hidden_state.numpy()
     types = torch.tensor([[0 if i < LENGTH // 2 else kind(**config).type_vocab_size - 1 for i in range(LENGTH)]])
     with torch.no_grad():
         return model(input_ids=tokens, token_type_ids=types).last_hidden_state.numpy()
@@ -76,7 +94,7 @@ def main(out):
         file.write("\n".join(lines) + "\n")
     models = made_weights.models(os.path.join(HERE, "tensors.csv"))
     for name in models:
-        if "relative_key" in name:
+        if "relative_key" in name or name.startswith("transfo_xl"):
             np.save(os.path.join(out, name + ".npy"), said(name, models[name]))
             print(name, transformers.__version__, torch.__version__, flush=True)
 
