@@ -115,3 +115,16 @@ Test(options, every_pair__goes_with_its_commands_alone) {
     free(help);
   }
 }
+
+/* Of two values one would be ignored; lists grow, and flags say the same again. */
+Test(options, twice__is_refused_but_for_lists_and_flags) {
+  cli_options options = {0};
+  char *twice[] = {"run", "--threads=1", "--quiet", "--quiet", "--set", "a=1", "--set", "b=2", "--threads", "1"};
+  cr_expect_eq(cli_options_read(CLI_RUN, RS_COUNT(twice) - 2, twice, &options), CLI_OK);
+  cr_expect_eq(options.edits.count, 2);
+  cli_options_clear(&options);
+  expect_failure(&(command){.arguments = {"run", "--threads", "2", "--threads=3"}}, 2,
+                 "ropescope: --threads is given twice: keep one\n");
+  expect_failure(&(command){.arguments = {"table", "x", "y", "--less=a", "--less", "a"}}, 2,
+                 "ropescope: --less is given twice: keep one\n");
+}

@@ -308,14 +308,20 @@ static void unknown_option(int command, const char *word) {
     cli_error("no option %s (ropescope help %s shows them)", word, name);
 }
 
-/* Reads the option at arguments[*index], and its value, which stands behind '=' or is the next word. */
-static bool read_option(int command, int count, char **arguments, int *index, cli_options *options) {
+/* Reads the option at arguments[*index], and its value, which stands behind '=' or is the next word. `given` (ROWS,)
+ * says which were read before: of two values of one option one would be ignored. */
+static bool read_option(int command, int count, char **arguments, int *index, bool *given, cli_options *options) {
   const char *word = arguments[*index], *name = word + 2, *equals = strchr(name, '=');
   const option_row *row = row_of(command, name, strcspn(name, "="));
   if (word[1] != '-' || row == NULL) {
     unknown_option(command, word);
     return false;
   }
+  if (given[row - table] && row->kind != FLAG && row->kind != LIST) {
+    cli_error("--%s is given twice: keep one", row->name);
+    return false;
+  }
+  given[row - table] = true;
   if (row->value == NULL && equals != NULL) {
     cli_error("--%s takes no value", row->name);
     return false;
@@ -330,6 +336,7 @@ static bool read_option(int command, int count, char **arguments, int *index, cl
 
 int cli_options_read(int command, int count, char **arguments, cli_options *options) {
   bool ended = false; /* by "--": arguments alone follow */
+  bool given[ROWS] = {false};
   for (int i = 1; i < count; i++) {
     const char *word = arguments[i];
     if (ended || *word != '-' || word[1] == '\0') {
@@ -339,7 +346,7 @@ int cli_options_read(int command, int count, char **arguments, cli_options *opti
       ended = true;
     else if (strcmp(word, "-h") == 0)
       options->help = true;
-    else if (!read_option(command, count, arguments, &i, options))
+    else if (!read_option(command, count, arguments, &i, given, options))
       return CLI_USAGE;
   }
   return CLI_OK;
