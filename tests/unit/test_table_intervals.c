@@ -228,6 +228,13 @@ Test(table_intervals, less_a_line__has_the_interval_of_paired_differences) {
   cr_expect_not_null(strstr(text.data, "yarn               0 [0, 0]\n"), "%s", text.data);
   cr_expect_not_null(strstr(text.data, "pi       0.125 [0.1, 0.163]\n"), "%s", text.data);
   rs_text_clear(&text);
+  wanted.count = 2;
+  cr_assert_eq(rs_pivot(path_in("summary.csv"), &wanted, &text, NULL), RS_OK);
+  cr_expect_not_null(
+      strstr(text.data, "\nloss_nats: no intervals, as no blocks of sequences stand beside these rows\n"), "%s",
+      text.data);
+  cr_expect_null(strstr(text.data, "1k: no intervals"), "%s", text.data);
+  rs_text_clear(&text);
   rs_err err = {0};
   wanted.less = "yarm";
   cr_assert_eq(rs_pivot(path_in("summary.csv"), &wanted, &text, &err), RS_INPUT);

@@ -192,6 +192,8 @@ static void put_ranking(const pivot *p, size_t i, rs_text *text) {
     rs_text_line(text, "%s: no interval, as rows of a line differ in %s", title, ranking->differs);
   else if (ranking->known && !ranking->blocks)
     rs_text_line(text, "%s: no blocks to compare by, so nobody is marked", title);
+  else if (!ranking->known && p->less != RS_NO_COUNT)
+    rs_text_line(text, "%s: no intervals, as no blocks of sequences stand beside these rows", title);
   if (!ranking->ranked || ranking->won || ranking->best == SIZE_MAX) return;
   for (size_t k = 0; k < p->lines; k++) {
     if (!ranking->near[p->order[k]]) continue;
