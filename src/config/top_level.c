@@ -205,10 +205,15 @@ static void refuse_simulated(rs_config_context *config) {
 }
 
 static void config_sequences(rs_config_context *config, const rs_node *node) {
+  const rs_task_kind *task = config->task.kind;
+  size_t before = config->problems->count;
   if (node != NULL && !rs_reads_checkpoint(config))
     rs_problem(config->problems, node, "are of a checkpoint's task: there is none (add checkpoint: {method: rope})");
   else if (rs_reads_checkpoint(config))
     config->experiment->sequences = rs_read_count(config->problems, node, 1, 1 << 20, 64);
+  if (config->problems->count == before && task != NULL && task->twins && config->experiment->sequences % 2 != 0)
+    rs_problem(config->problems, node, "must be even: %s's sequences are twins (%zu)", task->kind.name,
+               config->experiment->sequences + 1);
 }
 
 static void skip(rs_config_context *config, const rs_node *node) {

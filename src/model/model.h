@@ -431,6 +431,7 @@ typedef struct rs_task_kind {
   unsigned recalled;
   bool seeks;  /* evaluation sequences say which token holds what a target asks for (rs_example.sought) */
   bool single; /* of encoders: a sequence has one target, at token 0, which is the class of all of it */
+  bool twins;  /* evaluation sequences 2k and 2k + 1 are one pair, and read both or neither */
   rs_crop crop;
   size_t state_size;
   /* Fills the state, zeroed before. RS_INPUT, RS_IO (a text that cannot be read), RS_MEMORY. */

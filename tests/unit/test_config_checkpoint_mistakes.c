@@ -167,6 +167,9 @@ Test(checkpoint_messages, keys__that_have_no_meaning_here) {
       {"model: gpt2\nsequences: 3\n",
        "t.yaml:2:12: sequences = 3: are of a checkpoint's task: there is none (add checkpoint: {method: rope})"},
       {"checkpoint: {}\nsequences: 0\n" COPY, "t.yaml:2:12: sequences = 0: must be from 1 to 1048576"},
+      {"checkpoint: {}\nsequences: 7\ntask: order\n",
+       "t.yaml:2:12: sequences = 7: must be even: order's sequences are twins (8)"},
+      {"checkpoint: {}\nsequences: 0\ntask: order\n", "t.yaml:2:12: sequences = 0: must be from 1 to 1048576"},
       {"checkpoint: {}\nzip: [sources, model]\n" COPY,
        "t.yaml:2:7: zip[0] = sources: must be one of checkpoint, methods, lengths, seeds\n"
        "t.yaml:2:16: zip[1] = model: must be one of checkpoint, methods, lengths, seeds"},

@@ -103,6 +103,7 @@ const rs_task_kind rs_task_order = {
     .form = RS_ENCODER,
     .parts = {"order"},
     .single = true,
+    .twins = true,
     .state_size = sizeof(state),
     .prepare = prepare,
     .shape = shape,
