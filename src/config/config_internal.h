@@ -155,9 +155,6 @@ void rs_refuse_pictureless(rs_config_context *config);
 /* Metrics that can have nothing in some cell; for a config that is read, and without problems. */
 void rs_refuse_unfit(rs_config_context *config);
 
-/* Refuses metrics of what training draws from where the task has no end of it, at the lengths that are read by then. */
-void rs_refuse_endless(rs_config_context *config);
-
 /* ---- item types ------------------------------------------------------------------------------------------------ */
 
 /* The lists of entries that a config has: how each is called, and how names in it are looked up. */

@@ -125,20 +125,6 @@ void rs_refuse_pictureless(rs_config_context *config) {
                                              : "tokens hold no picture (add tokens: [{image: [16, 24]}])");
 }
 
-void rs_refuse_endless(rs_config_context *config) {
-  const rs_experiment *experiment = config->experiment;
-  const rs_task *task = &config->task;
-  for (size_t i = 0; i < experiment->metrics.count && task->kind != NULL; i++) {
-    rs_example_shape shape;
-    if (!experiment->metrics.items[i].metric->trained) continue;
-    for (size_t l = 0; l < experiment->length_count && config->problems->count == 0; l++)
-      if (task->kind->shape(task->state, experiment->lengths[l], &shape, NULL) == RS_OK && shape.trained == 0)
-        rs_problem(config->problems, rs_node_get(config->root, "metrics"),
-                   "has %s, but what %s trains on has no end that could be read again (as pictures' has)",
-                   experiment->metrics.items[i].metric->kind.name, task->kind->kind.name);
-  }
-}
-
 /* What a cell reads, of which metrics are told; `layout` is filled for a task's pictures. RS_DOMAIN and so on where
  * there is no such cell, which is told elsewhere. */
 static rs_status describe_cell(const rs_config_context *config, const rs_cell *cell, rs_token_layout *layout,
@@ -158,6 +144,7 @@ static rs_status describe_cell(const rs_config_context *config, const rs_cell *c
   if (config->task.kind == NULL) return RS_OK;
   RS_TRY(rs_task_shape(&config->task, in->length, &shape, NULL));
   in->tokens = layout;
+  in->trained = shape.trained;
   size_t lead = rs_shape_lead(&experiment->checkpoints[cell->axis[RS_BY_MODEL]].shape);
   return rs_task_layout(&shape, lead, layout, &in->length, NULL);
 }

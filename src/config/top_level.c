@@ -52,7 +52,6 @@ static void config_metrics(rs_config_context *config, const rs_node *node) {
   rs_add_difference(config);
   if (node != NULL) rs_refuse_metrics(config, node);
   rs_refuse_pictureless(config);
-  rs_refuse_endless(config);
 }
 
 /* The config's one task, with its state, which checkpoints are checked against. */

@@ -39,6 +39,13 @@ static rs_status add_blocks(const rs_reading_in *in, double *values, size_t bloc
   return RS_OK;
 }
 
+static rs_status fit(const void *given, const rs_curve_in *in, rs_err *err) {
+  (void)given;
+  if (in->trained > 0) return RS_OK;
+  return rs_fail(err, RS_INPUT,
+                 "reads again what the task trains on, and that has no end (task: pictures has, of pictures in files)");
+}
+
 static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
   const double train = block_mean(in->trained, 0, 1), test = block_mean(in->reading, 0, 1);
   const double means[VALUES] = {train, test, train - test};
@@ -93,6 +100,7 @@ const rs_metric_kind rs_metric_generalisation = {
              .reference = "the bootstrap of paired differences: Efron and Tibshirani, An Introduction to the "
                           "Bootstrap, 1993, chapters 8 and 13",
              RS_KIND(specs, params)},
+    .fit = fit,
     RS_SCALARS(scalars),
     RS_CURVE(curve, 1),
     .curve_rows = curve_rows,

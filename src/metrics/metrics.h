@@ -57,6 +57,7 @@ typedef struct rs_curve_in {
   size_t width;                /* H * D */
   size_t bins;                 /* of distances, at most */
   size_t sequences;            /* of a task that are read, at most; 0: heads are simulated */
+  size_t trained;              /* sequences that training drew from and that can be read again; 0: without end */
   size_t observed;             /* heads of a cell whose rows are observed; 0: none are */
   const rs_query_set *queries; /* of them; NULL: all that there are */
   const rs_token_layout *tokens;

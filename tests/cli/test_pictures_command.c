@@ -91,8 +91,8 @@ Test(pictures_command, mistakes__are_told_at_their_key_before_work_begins) {
       {"name: pictures, train: train.bin, patch_side: 5", "",
        "c.yaml:2:54: task.patch_side = 5: pictures of 32 x 32 are not whole patches of 5 x 5"},
       {"name: where", "metrics: [generalisation]\n",
-       "c.yaml:4:10: metrics = [...]: has generalisation, but what where trains on has no end that could be read again "
-       "(as pictures' has)"},
+       "c.yaml:4:10: metrics = [...]: has generalisation, which reads again what the task trains on, and that has no "
+       "end (task: pictures has, of pictures in files)"},
   };
   write_noise("train.bin", TRAINED, 1);
   write_noise("cut.bin", 1, 1);
