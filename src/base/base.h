@@ -274,6 +274,7 @@ typedef struct rs_param {
   bool later;           /* records leave it out where it is 0, as those from before it have it; and resolved configs
                            where it was not given */
   size_t tuple; /* of RS_REALS: the list may be written in lists of so many, as [[0, 0], [6, 7]]; 0: it may not */
+  bool single;  /* of RS_REALS: a number that stands alone is a list of one */
   const char *summary;
 } rs_param;
 

@@ -104,6 +104,10 @@ rs_status rs_value_parse(const rs_param *param, const char *text, rs_value *valu
   bool wordlike =
       param->type == RS_CHOICE || param->type == RS_RECIPE || (param->words != NULL && isalpha((unsigned char)*text));
   if (choice < 0 && wordlike) return bad_word(param, text, err);
+  if (choice < 0 && param->single) {
+    RS_TRY(parse_number(param, text, &number, err));
+    return rs_value_list(param, &number, 1, value, err);
+  }
   if (choice < 0 && param->type == RS_REALS) return rs_fail(err, RS_INPUT, "must be a list of numbers, like [1, 2]");
   if (choice < 0 && param->type == RS_BOOL) RS_TRY(parse_bool(text, &number, err));
   if (choice < 0 && (param->type == RS_REAL || param->type == RS_INTEGER))

@@ -286,7 +286,8 @@ static size_t curve_rows(const void *given, const rs_curve_in *in) {
 
 static const rs_param specs[] = {
     {RS_FIELD(params, shift), .unit = "tokens", RS_WORDS(shift_words), .min = 0, .max = 1e9, .fallback = "next",
-     .summary = "[k] of a sequence, [rows, columns] of a picture; next: one token, or one column"},
+     .single = true,
+     .summary = "k of a sequence, [rows, columns] of a picture; next: one token, or one column"},
 };
 
 static const rs_column scalars[] = {

@@ -173,6 +173,22 @@ Test(config_files, references__are_pairs) {
   }
 }
 
+/* One number is a list of one; of two it would be a picture's shift. */
+Test(config_files, shift__is_a_number_or_a_list) {
+  static const char *const shifts[] = {"7", "[7]", "0x7"};
+  char text[500], message[2048];
+  for (size_t i = 0; i < RS_COUNT(shifts); i++) {
+    snprintf(text, sizeof text, "model: {head_dim: 4, train_length: 64}\nmetrics: {name: embedding_shift, shift: %s}\n",
+             shifts[i]);
+    rs_experiment *experiment = load(text, NULL, message);
+    cr_expect_eq(experiment != NULL, i < 2, "%s", message);
+    if (experiment == NULL) continue;
+    const rs_value *value = rs_setting(&experiment->metrics.items[0].settings, "shift");
+    cr_expect(value->count == 1 && value->list != NULL && value->list[0] == 7, "%s", shifts[i]);
+    rs_experiment_free(experiment);
+  }
+}
+
 /* A model's published recipe reads files too. */
 Test(config_files, published__with_a_file__is_inherited) {
   write_file("sub/s.json", "[1, 2]");

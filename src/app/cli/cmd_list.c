@@ -22,6 +22,7 @@ static void put_values(rs_text *text, const rs_param *param, bool page) {
   for (size_t i = 0; i < param->word_count; i++)
     rs_text_printf(text, "%s%s%s%s", i > 0 ? between : "", mark, param->words[i], mark);
   if (param->word_count > 0 && param->type != RS_CHOICE) rs_text_puts(text, page ? ", or " : "|");
+  if (param->single) rs_text_puts(text, "number, ");
   rs_text_puts(text, page && param->type == RS_BOOL ? "`true`, `false`" : types[param->type]);
   if (param->type != RS_REAL && param->type != RS_INTEGER && param->type != RS_REALS) return;
   rs_text_puts(text, page ? ", " : "; ");
