@@ -27,15 +27,22 @@ static rs_status shifted_read(const shifted *s, size_t place, double *from, doub
   return rs_encoding_embed(s->encoding, token + s->down * s->columns + s->across, 1, to, err);
 }
 
-static rs_status read_shift(const double *by, size_t count, shifted *s, size_t *places, rs_err *err) {
-  const rs_position_set set = rs_positions_of(&s->encoding->tokens, s->encoding->length);
-  bool picture = set.rows > 0;
-  const size_t grid[2] = {picture ? set.rows : 1, picture ? set.columns : set.count};
+/* How a shift of each is written. */
+typedef struct examples {
+  const char *sequence, *picture;
+} examples;
+
+/* Of a grid of positions; RS_DOMAIN where none has another so far on. */
+static rs_status read_shift(const rs_position_set *set, const double *by, size_t count, examples as, shifted *s,
+                            size_t *places, rs_err *err) {
+  bool picture = set->rows > 0;
+  const size_t grid[2] = {picture ? set->rows : 1, picture ? set->columns : set->count};
   const double shift[2] = {count == 2 ? by[0] : 0, by[count - 1]};
   if (count != (picture ? 2 : 1))
     return rs_fail(err, RS_DOMAIN,
-                   picture ? "a picture is shifted by rows and columns, as in 0,1"
-                           : "a sequence is shifted by one number of tokens, as in 1");
+                   picture ? "a picture is shifted by rows and columns, as in %s"
+                           : "a sequence is shifted by one number of tokens, as in %s",
+                   picture ? as.picture : as.sequence);
   for (size_t i = 0; i < 2; i++)
     if (!(shift[i] >= 0) || shift[i] != floor(shift[i]) || shift[i] >= (double)grid[i])
       return rs_fail(err, RS_DOMAIN, "a shift by %g leaves no two of %zu %s: choose a whole number below that",
@@ -43,7 +50,7 @@ static rs_status read_shift(const double *by, size_t count, shifted *s, size_t *
                      !picture ? "positions"
                      : i == 0 ? "rows"
                               : "columns");
-  s->begin = set.begin;
+  s->begin = set->begin;
   s->columns = grid[1];
   s->down = (size_t)shift[0];
   s->across = (size_t)shift[1];
@@ -219,7 +226,8 @@ rs_status rs_embedding_shift_find(const rs_encoding *encoding, const double *by,
   shifted s = {.encoding = encoding};
   size_t width = encoding->width;
   *m = (rs_embedding_shift){.width = width};
-  RS_TRY(read_shift(by, count, &s, &m->places, err));
+  const rs_position_set set = rs_positions_of(&encoding->tokens, encoding->length);
+  RS_TRY(read_shift(&set, by, count, (examples){"1", "0,1"}, &s, &m->places, err));
   m->partner = rs_arena_take(&m->arena, width, sizeof *m->partner);
   m->first = rs_arena_take(&m->arena, width, sizeof *m->first);
   m->matrix = rs_arena_take(&m->arena, width * width, sizeof *m->matrix);
@@ -250,9 +258,32 @@ typedef struct params {
 
 static rs_status check(const rs_binding *binding, rs_err *err) {
   const rs_real_list *shift = &((const params *)binding->fields)->shift;
-  if (shift->word == NEXT || shift->count == 1 || shift->count == 2) return RS_OK;
-  return rs_binding_fail(binding, offsetof(params, shift), err, "takes one number, or rows and columns, not %zu",
-                         shift->count);
+  if (shift->word == NEXT) return RS_OK;
+  if (shift->count > 2)
+    return rs_binding_fail(binding, offsetof(params, shift), err, "takes one number, or rows and columns, not %zu",
+                           shift->count);
+  for (size_t i = 0; i < shift->count; i++)
+    if (shift->list[i] != floor(shift->list[i]))
+      return rs_binding_fail(binding, offsetof(params, shift), err, "must be whole numbers, not %g", shift->list[i]);
+  return RS_OK;
+}
+
+/* One token, or one column, where nothing else is said. */
+static rs_real_list shift_of(const params *p, const rs_position_set *set) {
+  static const double along[] = {0, 1};
+  if (p->shift.word != NEXT) return p->shift;
+  return (rs_real_list){.list = set->rows > 0 ? along : along + 1, .count = set->rows > 0 ? 2 : 1};
+}
+
+static rs_status fit_length(const void *given, const rs_curve_in *in, rs_err *err) {
+  const rs_position_set set = rs_positions_of(in->tokens, in->length);
+  const rs_real_list by = shift_of(given, &set);
+  shifted s;
+  size_t places;
+  rs_err why = {0};
+  if (read_shift(&set, by.list, by.count, (examples){"shift: 1", "shift: [0, 1]"}, &s, &places, &why) == RS_OK)
+    return RS_OK;
+  return rs_fail(err, RS_INPUT, "a cell of %zu tokens cannot have: %s", in->length, why.message);
 }
 
 static rs_status report(const rs_embedding_shift *m, rs_result *result, rs_err *err) {
@@ -268,14 +299,12 @@ static rs_status report(const rs_embedding_shift *m, rs_result *result, rs_err *
 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
-  const rs_real_list *shift = &((const params *)in->params)->shift;
-  bool picture = rs_positions_of(&in->encoding->tokens, in->encoding->length).rows > 0, next = shift->word == NEXT;
+  const rs_position_set set = rs_positions_of(&in->encoding->tokens, in->encoding->length);
+  const rs_real_list by = shift_of(in->params, &set);
   RS_OWNED(rs_embedding_shift) m = {0};
   for (size_t i = 0; i < RS_METRIC_SCALARS; i++) result->value[i] = NAN;
   if (in->encoding->method->embed == NULL) return RS_OK;
-  RS_TRY(rs_embedding_shift_find(in->encoding,
-                                 next ? (picture ? (const double[]){0, 1} : (const double[]){1}) : shift->list,
-                                 next ? (picture ? 2 : 1) : shift->count, &m, err));
+  RS_TRY(rs_embedding_shift_find(in->encoding, by.list, by.count, &m, err));
   return report(&m, result, err);
 }
 
@@ -286,8 +315,7 @@ static size_t curve_rows(const void *given, const rs_curve_in *in) {
 
 static const rs_param specs[] = {
     {RS_FIELD(params, shift), .unit = "tokens", RS_WORDS(shift_words), .min = 0, .max = 1e9, .fallback = "next",
-     .single = true,
-     .summary = "k of a sequence, [rows, columns] of a picture; next: one token, or one column"},
+     .single = true, .summary = "k of a sequence, [rows, columns] of a picture; next: one token, or one column"},
 };
 
 static const rs_column scalars[] = {
@@ -318,6 +346,7 @@ const rs_metric_kind rs_metric_embedding_shift = {
              .reference = "Attention Is All You Need, arXiv:1706.03762, section 3.5",
              RS_KIND(specs, params)},
     .check = check,
+    .fit = fit_length,
     RS_SCALARS(scalars),
     RS_CURVE(curve, 1),
     .curve_rows = curve_rows,

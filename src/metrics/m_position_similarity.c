@@ -120,22 +120,36 @@ static size_t count_references(const params *p, const rs_position_set *set) {
   return p->references.list != NULL ? p->references.count / 2 : natural_references(set, natural);
 }
 
-/* The token of reference number i. RS_DOMAIN where there is none. */
-static rs_status find_reference(const params *p, const rs_position_set *set, size_t i, size_t *token, rs_err *err) {
-  size_t natural[REFERENCES], rows = set->rows > 0 ? set->rows : 1, columns = set->rows > 0 ? set->columns : set->count;
-  const double *place = p->references.list + 2 * i;
-  *token = set->begin + i;
-  if (p->references.word == EVERY_ONE) return RS_OK;
-  if (p->references.list == NULL) {
-    (void)natural_references(set, natural);
-    *token = natural[i];
-    return RS_OK;
+/* RS_DOMAIN where positions have not all references, or too many. */
+static rs_status check_references(const params *p, const rs_position_set *set, rs_err *err) {
+  size_t rows = set->rows > 0 ? set->rows : 1, columns = set->rows > 0 ? set->columns : set->count;
+  if (p->references.word == EVERY_ONE && set->count > ALL_OF)
+    return rs_fail(err, RS_DOMAIN, "references: all is for up to %d positions, not %zu (list some)", ALL_OF,
+                   set->count);
+  for (size_t i = 0; i + 1 < p->references.count; i += 2) {
+    const double *place = p->references.list + i;
+    if (place[0] >= (double)rows || place[1] >= (double)columns)
+      return rs_fail(err, RS_DOMAIN, "references: [%g, %g] is outside of %zu x %zu positions ([0, 0] to [%zu, %zu])",
+                     place[0], place[1], rows, columns, rows - 1, columns - 1);
   }
-  if (place[0] >= (double)rows || place[1] >= (double)columns)
-    return rs_fail(err, RS_DOMAIN, "references: [%g, %g] is outside of %zu x %zu positions", place[0], place[1], rows,
-                   columns);
-  *token = set->begin + (size_t)place[0] * columns + (size_t)place[1];
   return RS_OK;
+}
+
+static rs_status fit(const void *given, const rs_curve_in *in, rs_err *err) {
+  const rs_position_set set = rs_positions_of(in->tokens, in->length);
+  rs_err why = {0};
+  if (check_references(given, &set, &why) == RS_OK) return RS_OK;
+  return rs_fail(err, RS_INPUT, "a cell of %zu tokens cannot have: %s", in->length, why.message);
+}
+
+/* The token of reference number i. */
+static size_t find_reference(const params *p, const rs_position_set *set, size_t i) {
+  size_t natural[REFERENCES], columns = set->rows > 0 ? set->columns : set->count;
+  const double *place = p->references.list + 2 * i;
+  if (p->references.word == EVERY_ONE) return set->begin + i;
+  if (p->references.list != NULL) return set->begin + (size_t)place[0] * columns + (size_t)place[1];
+  (void)natural_references(set, natural);
+  return natural[i];
 }
 
 static rs_status add(survey *s, size_t token, rs_err *err) {
@@ -170,13 +184,11 @@ static rs_status add_sequence(survey *s, rs_err *err) {
 
 static rs_status add_references(survey *s, const params *p, rs_err *err) {
   size_t count = count_references(p, &s->set);
-  if (p->references.word == EVERY_ONE && s->set.count > ALL_OF)
-    return rs_fail(err, RS_DOMAIN, "references: all is for up to %d positions, not %zu (list some)", ALL_OF,
-                   s->set.count);
+  RS_TRY(check_references(p, &s->set, err));
   if (s->set.rows == 0 && s->set.count > SEQUENCE)
     RS_TRY(rs_log_edges(s->set.count, PER_OCTAVE, &s->edges, &s->bins, err));
   for (size_t i = 0; i < count; i++) {
-    RS_TRY(find_reference(p, &s->set, i, &s->reference, err));
+    s->reference = find_reference(p, &s->set, i);
     RS_TRY(hold(&s->compare, s->reference, err));
     RS_TRY(s->set.rows > 0 ? add_picture(s, err) : add_sequence(s, err));
   }
@@ -261,6 +273,7 @@ const rs_metric_kind rs_metric_position_similarity = {
              .reference = "ViT, arXiv:2010.11929, figure 7; Wang and Chen, arXiv:2010.04903",
              RS_KIND(specs, params)},
     .check = check,
+    .fit = fit,
     RS_SCALARS(scalars),
     RS_CURVE(curve, 4),
     .curve_rows = curve_rows,

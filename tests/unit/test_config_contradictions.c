@@ -291,6 +291,53 @@ static const wrong bad_edits[] = {
     {"lengths=[4k,4k]", "--set:1:5: lengths[1] = 4k: is given twice"},
 };
 
+#define PICTURE "model: {head_dim: 4, train_length: 64}\ntokens: [{image: [5, 4]}]\nlengths: [20]\n"
+#define TEXT "model: {head_dim: 4, train_length: 2048}\nlengths: [16, 1025]\n"
+#define UNFIT ":10: metrics = [...]: has "
+#define OF_20 ", which a cell of 20 tokens cannot have: "
+
+/* Metrics whose parameters a cell cannot have; one length that has them does not save another. */
+static const wrong unfit[] = {
+    {PICTURE "metrics: [{name: embedding_shift, shift: 7}]\n",
+     "t.yaml:4" UNFIT "embedding_shift" OF_20 "a picture is shifted by rows and columns, as in shift: [0, 1]"},
+    {PICTURE "metrics: [{name: embedding_shift, shift: [5, 0]}]\n",
+     "t.yaml:4" UNFIT "embedding_shift" OF_20 "a shift by 5 leaves no two of 5 rows: choose a whole number below that"},
+    {PICTURE "metrics: [{name: embedding_shift, shift: [0, 4]}]\n",
+     "t.yaml:4" UNFIT "embedding_shift" OF_20
+     "a shift by 4 leaves no two of 4 columns: choose a whole number below that"},
+    {TEXT "metrics: [{name: embedding_shift, shift: [1, 2]}]\n",
+     "t.yaml:3" UNFIT "embedding_shift, which a cell of 16 tokens cannot have: a sequence is shifted by one number of "
+     "tokens, as in shift: 1"},
+    {TEXT "metrics: [{name: embedding_shift, shift: 16}]\n",
+     "t.yaml:3" UNFIT "embedding_shift, which a cell of 16 tokens cannot have: a shift by 16 leaves no two of 16 "
+     "positions: choose a whole number below that"},
+    {TEXT "metrics: [{name: embedding_shift, shift: 1.5}]\n",
+     "t.yaml:3:42: metrics[0].shift = 1.5: must be whole numbers, not 1.5"},
+    {TEXT "metrics: [{name: embedding_shift, shift: [1, 2, 3]}]\n",
+     "t.yaml:3:42: metrics[0].shift = [...]: takes one number, or rows and columns, not 3"},
+    {PICTURE "metrics: [{name: position_similarity, references: [[0, 0], [5, 0]]}]\n",
+     "t.yaml:4" UNFIT "position_similarity" OF_20
+     "references: [5, 0] is outside of 5 x 4 positions ([0, 0] to [4, 3])"},
+    {PICTURE "metrics: [{name: position_similarity, references: [[0, 4]]}]\n",
+     "t.yaml:4" UNFIT "position_similarity" OF_20
+     "references: [0, 4] is outside of 5 x 4 positions ([0, 0] to [4, 3])"},
+    {TEXT "metrics: [{name: position_similarity, references: all}]\n",
+     "t.yaml:3" UNFIT "position_similarity, which a cell of 1025 tokens cannot have: references: all is for up to 1024 "
+     "positions, not 1025 (list some)"},
+};
+
+Test(messages, metrics_that_a_cell_cannot_have__before_any_work) {
+  expect_messages(unfit, RS_COUNT(unfit));
+}
+
+/* What just fits. */
+Test(messages, metrics_at_their_ends__none) {
+  rs_experiment_free(good(PICTURE "metrics: [{name: embedding_shift, shift: [4, 3]}, {name: position_similarity, "
+                                  "references: [[4, 3]]}]\n"));
+  rs_experiment_free(good("model: {head_dim: 4, train_length: 2048}\nlengths: [16, 1024]\nmetrics: [{name: "
+                          "embedding_shift, shift: 15}, {name: position_similarity, references: all}]\n"));
+}
+
 Test(messages, contradictions__the_parameter_at_fault) {
   expect_messages(contradictions, RS_COUNT(contradictions));
 }

@@ -219,7 +219,7 @@ Test(position_similarity, chosen_references__in_the_order_given) {
   agrees(cell(&m, 13, 4), 1, "itself");
   rs_curve_clear(&m.result.curve);
   cr_expect_eq(references_of(encoding, past, 2, &m, &err), RS_DOMAIN);
-  cr_expect_str_eq(err.message, "references: [4, 2] is outside of 3 x 5 positions");
+  cr_expect_str_eq(err.message, "references: [4, 2] is outside of 3 x 5 positions ([0, 0] to [2, 4])");
   rs_curve_clear(&m.result.curve);
   cr_expect_eq(references_of(encoding, odd, 3, &m, NULL), RS_INPUT);
   cr_expect_eq(references_of(encoding, between, 2, &m, NULL), RS_INPUT);
