@@ -449,7 +449,8 @@ typedef struct rs_picture_file {
 /* Reads pictures: CIFAR-10's and CIFAR-100's records, which have labels in them, IDX of bytes, or a .npy file of any
  * numbers, (N, rows, columns) or (N, rows, columns, channels); each, and `labels` (IDX or .npy, one row; NULL: none),
  * may be compressed by gzip. What a file is follows from its content. `coarse`: of CIFAR-100 the coarse labels.
- * RS_INPUT "file: why", also where labels are missing, too many or no classes; RS_IO, RS_MEMORY. Cleared on failure. */
+ * RS_INPUT "file: why", also where labels are missing, too many or no classes; RS_IO, RS_MEMORY; with the subject
+ * "labels" where that file is at fault. Cleared on failure. */
 rs_status rs_picture_file_read(const char *path, const char *labels, bool coarse, rs_picture_file *file, rs_err *err)
     RS_NONNULL(1, 4);
 void rs_picture_file_clear(rs_picture_file *file) RS_NONNULL(1);

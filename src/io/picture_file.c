@@ -31,6 +31,12 @@ static void content_clear(content *c) {
 /* Bytes that a file may come to: a small one may claim to be anything. */
 static const size_t LARGEST = (size_t)4 << 30;
 
+/* zlib begins what it says with the path. */
+static const char *without_path(const char *why, const char *path) {
+  size_t length = strlen(path);
+  return strncmp(why, path, length) == 0 && strncmp(why + length, ": ", 2) == 0 ? why + length + 2 : why;
+}
+
 /* What gzip -d makes of the file. */
 static rs_status inflate_all(content *c, gzFile file, rs_err *err) {
   enum { STEP = 1 << 16 };
@@ -46,7 +52,7 @@ static rs_status inflate_all(content *c, gzFile file, rs_err *err) {
   if (code == Z_MEM_ERROR) return rs_fail(err, RS_MEMORY, "out of memory");
   if (code == Z_OK) return RS_OK;
   return rs_fail(err, RS_INPUT, "%s: cannot be decompressed beyond %zu bytes: %s", c->path, c->length,
-                 code == Z_BUF_ERROR ? "it is cut off" : why);
+                 code == Z_BUF_ERROR ? "it is cut off" : without_path(why, c->path));
 }
 
 static rs_status decompress(content *c, rs_err *err) {
@@ -206,7 +212,8 @@ static rs_status read_cifar(const content *c, const char *labels, bool coarse, r
                    "records (%d bytes) or CIFAR-100's (%d): is it cut off?",
                    c->path, c->length, RECORD_10, RECORD_100);
   if (labels != NULL)
-    return rs_fail(err, RS_INPUT, "%s: a file of CIFAR has its labels in it (leave out %s)", c->path, labels);
+    return rs_fail_on(err, RS_INPUT, "labels", "%s: a file of CIFAR has its labels in it (leave out %s)", c->path,
+                      labels);
   *file = (rs_picture_file){.count = c->length / record,
                             .rows = SIDE,
                             .columns = SIDE,
@@ -254,7 +261,10 @@ static rs_status read_array(const content *c, const char *labels, rs_picture_fil
     return rs_fail(err, RS_INPUT, "%s: has no labels in it, as CIFAR's files have: which file has its labels?",
                    c->path);
   file->labels = rs_alloc(file->count, sizeof *file->labels, err);
-  return file->labels != NULL ? read_labels(labels, file, err) : RS_MEMORY;
+  if (file->labels == NULL) return RS_MEMORY;
+  rs_status status = read_labels(labels, file, err);
+  if (status != RS_OK && err != NULL) rs_message(err->subject, sizeof err->subject, "labels");
+  return status;
 }
 
 rs_status rs_picture_file_read(const char *path, const char *labels, bool coarse, rs_picture_file *file, rs_err *err) {

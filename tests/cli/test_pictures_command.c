@@ -90,6 +90,8 @@ Test(pictures_command, mistakes__are_told_at_their_key_before_work_begins) {
        "whole number of CIFAR-10's records (3073 bytes) or CIFAR-100's (3074): is it cut off?"},
       {"name: pictures, train: train.bin, patch_side: 5", "",
        "c.yaml:2:54: task.patch_side = 5: pictures of 32 x 32 are not whole patches of 5 x 5"},
+      {"name: pictures, train: train.bin, labels: cut.bin", "",
+       "c.yaml:2:50: task.labels = cut.bin: %s/train.bin: a file of CIFAR has its labels in it (leave out %s/cut.bin)"},
       {"name: where", "metrics: [generalisation]\n",
        "c.yaml:4:10: metrics = [...]: has generalisation, which reads again what the task trains on, and that has no "
        "end (task: pictures has, of pictures in files)"},
@@ -103,7 +105,7 @@ Test(pictures_command, mistakes__are_told_at_their_key_before_work_begins) {
              "checkpoint: {method: nope, train: {steps: 1, length: 16}}\ntask: {%s}\nlengths: [16]\n%s", wrong[i].task,
              wrong[i].rest);
     write_file("c.yaml", text);
-    snprintf(message, sizeof message, wrong[i].message, folder);
+    snprintf(message, sizeof message, wrong[i].message, folder, folder);
     snprintf(wanted, sizeof wanted, "%s\nropescope: c.yaml: 1 problem\n", message);
     expect_failure(&(command){.arguments = {"run", "c.yaml", "--out", "r"}}, 2, wanted);
     cr_expect_not(exists("r"));

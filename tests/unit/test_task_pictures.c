@@ -254,26 +254,39 @@ Test(pictures, what_cannot_be__names_the_parameter_and_the_file) {
   refused_task("", NULL, RS_INPUT, "patch_side", "pictures of 6 x 9 are not whole patches of 4 x 4");
   refused_task("patch_side=2", NULL, RS_INPUT, "patch_side", "pictures of 6 x 9 are not whole patches of 2 x 2");
   refused_task("patch_side=3 share=0.01", "b", RS_INPUT, "share", "and test both say what is held out: leave one out");
-  refused_task("patch_side=3 share=0.99", NULL, RS_INPUT, "train",
-               "a: 0 pictures to train on and 8 held out: each must be 1 or more");
+  refused_task("patch_side=3 share=0.99", NULL, RS_INPUT, "share",
+               "a: 0 pictures to train on and 8 held out: each must be 1 or more (a smaller share leaves some)");
+  refused_task("patch_side=3 shift=6", NULL, RS_INPUT, "shift", "nothing is left of pictures of 6 x 9 (5 at most)");
   refused_task("patch_side=3 share=0.25 pictures=7", NULL, RS_INPUT, "pictures", "a has 6 to train on, fewer than 7");
-  refused_task("patch_side=3 classes=2", NULL, RS_INPUT, "classes", "a: label 2 (from 0) is 2, of 2 classes");
-  refused_task("patch_side=3 share=0.25 pictures=1", NULL, RS_INPUT, "test",
-               "a: label 7 (from 0) is 1, training has 1 classes");
+  refused_task("patch_side=3 classes=2", NULL, RS_INPUT, "classes", "l: label 2 (from 0) is 2, of 2 classes");
+  refused_task("patch_side=3 share=0.25 pictures=1", NULL, RS_INPUT, "labels",
+               "l: label 7 (from 0) is 1, training has 1 classes");
   write_idx("b", "m", 4, (const size_t[]){2, ROWS, COLUMNS, CHANNELS});
   rs_text_add(&labels, (const char[]){0, 0, 8, 1, 0, 0, 0, 2, 0, 3}, 10);
   write_bytes("m", &labels);
   rs_text_clear(&labels);
-  refused_task("patch_side=3", "b", RS_INPUT, "test", "b: label 1 (from 0) is 3, training has 3 classes");
-  refused_task("patch_side=3 classes=3", "b", RS_INPUT, "classes", "b: label 1 (from 0) is 3, of 3 classes");
+  refused_task("patch_side=3", "b", RS_INPUT, "test_labels", "m: label 1 (from 0) is 3, training has 3 classes");
+  refused_task("patch_side=3 classes=3", "b", RS_INPUT, "classes", "m: label 1 (from 0) is 3, of 3 classes");
   refused_task("patch_side=3 classes=4", "b", RS_INPUT, "train",
                "a: none of the 8 pictures to train on is of class 3, 1 of the test are (do they stand class by class? "
                "shuffle them)");
   make_npy("a", 1, NPY("|u1", "False", "(4, 1, 1)"), "AAAB", 4);
   write_idx("b", "l", 3, (const size_t[]){4, 1, 1});
   refused_task("patch_side=1 share=0.2 classes=3", NULL, RS_INPUT, "normalise",
-               "channel 0 of all pictures of a is 65: leave it as it is (false)");
-  leaves((const char *[]){"a", "b", "l", "m"}, 4);
+               "channel 0 of all pictures of a is 65: leave its numbers as they are (normalise: false)");
+  refused_task("patch_side=1", "c", RS_IO, "test", "c: cannot read: No such file or directory");
+  write_idx("b", "m", 3, (const size_t[]){3, 1, 1});
+  cr_assert_eq(rename("m", "l"), 0);
+  refused_task("patch_side=1", NULL, RS_INPUT, "labels", "l: has 3 labels for 4 pictures (is it of other pictures?)");
+  write_idx("c", "l", 3, (const size_t[]){4, 1, 1});
+  refused_task("patch_side=1", "b", RS_IO, "test_labels", "m: cannot read: No such file or directory");
+  write_idx("c", "m", 3, (const size_t[]){2, 1, 1});
+  refused_task("patch_side=1", "b", RS_INPUT, "test_labels",
+               "m: has 2 labels for 3 pictures (is it of other pictures?)");
+  write_idx("a", "l", 3, (const size_t[]){1, 1, 1});
+  refused_task("patch_side=1 share=0.5", NULL, RS_INPUT, "train",
+               "a: 0 pictures to train on and 1 held out: each must be 1 or more (test: FILE has others)");
+  leaves((const char *[]){"a", "b", "c", "l", "m"}, 5);
 }
 
 Test(pictures, parameters__that_contradict_each_other__are_told) {

@@ -60,6 +60,9 @@ static rs_status check_pictures(const state *s, rs_err *err) {
   if (a->rows % s->p.patch_side != 0 || a->columns % s->p.patch_side != 0)
     return rs_fail_on(err, RS_INPUT, "patch_side", "pictures of %zu x %zu are not whole patches of %zu x %zu", a->rows,
                       a->columns, s->p.patch_side, s->p.patch_side);
+  if (s->p.shift > 0 && (s->p.shift >= a->rows || s->p.shift >= a->columns))
+    return rs_fail_on(err, RS_INPUT, "shift", "nothing is left of pictures of %zu x %zu (%zu at most)", a->rows,
+                      a->columns, (a->rows < a->columns ? a->rows : a->columns) - 1);
   return RS_OK;
 }
 
@@ -71,8 +74,9 @@ static rs_status cut(state *s, rs_err *err) {
   s->first_test = s->p.test == NULL ? all - last : 0;
   s->trained = all - last;
   if (s->trained < 1 || s->held_out < 1)
-    return rs_fail_on(err, RS_INPUT, "train", "%s: %zu pictures to train on and %zu held out: each must be 1 or more",
-                      s->p.train, s->trained, s->held_out);
+    return rs_fail_on(err, RS_INPUT, isnan(s->p.share) || all == 1 ? "train" : "share",
+                      "%s: %zu pictures to train on and %zu held out: each must be 1 or more (%s)", s->p.train,
+                      s->trained, s->held_out, all == 1 ? "test: FILE has others" : "a smaller share leaves some");
   if (s->p.pictures.word != RS_NO_WORD) return RS_OK;
   if (s->p.pictures.number > s->trained)
     return rs_fail_on(err, RS_INPUT, "pictures", "%s has %zu to train on, fewer than %zu", s->p.train, s->trained,
@@ -87,6 +91,18 @@ static uint32_t test_label(const state *s, size_t picture) {
   return s->tested->labels[s->first_test + picture];
 }
 
+/* Where labels are: a file of their own, or that of their pictures. */
+typedef struct label_place {
+  const char *key, *file;
+} label_place;
+
+static label_place find_labels(const state *s, bool tested) {
+  const params *p = &s->p;
+  if (tested && p->test != NULL)
+    return p->test_labels != NULL ? (label_place){"test_labels", p->test_labels} : (label_place){"test", p->test};
+  return p->labels != NULL ? (label_place){"labels", p->labels} : (label_place){"train", p->train};
+}
+
 /* Classes end with the largest label of training, unless it is said where; test labels must be among them. */
 static rs_status find_classes(state *s, rs_err *err) {
   bool said = s->p.classes.word == RS_NO_WORD;
@@ -94,15 +110,16 @@ static rs_status find_classes(state *s, rs_err *err) {
   for (size_t i = 0; i < s->trained; i++) {
     size_t needed = (size_t)s->train.labels[i] + 1;
     if (needed > s->classes && said)
-      return rs_fail_on(err, RS_INPUT, "classes", "%s: label %zu (from 0) is %zu, of %zu classes", s->p.train, i,
-                        needed - 1, s->classes);
+      return rs_fail_on(err, RS_INPUT, "classes", "%s: label %zu (from 0) is %zu, of %zu classes",
+                        find_labels(s, false).file, i, needed - 1, s->classes);
     if (needed > s->classes) s->classes = needed;
   }
+  label_place tested = find_labels(s, true);
   for (size_t i = 0; i < s->held_out; i++)
     if (test_label(s, i) >= s->classes)
-      return rs_fail_on(err, RS_INPUT, said ? "classes" : "test", "%s: label %zu (from 0) is %u, %s %zu classes",
-                        s->p.test != NULL ? s->p.test : s->p.train, s->first_test + i, (unsigned)test_label(s, i),
-                        said ? "of" : "training has", s->classes);
+      return rs_fail_on(err, RS_INPUT, said ? "classes" : tested.key, "%s: label %zu (from 0) is %u, %s %zu classes",
+                        tested.file, s->first_test + i, (unsigned)test_label(s, i), said ? "of" : "training has",
+                        s->classes);
   return RS_OK;
 }
 
@@ -170,8 +187,8 @@ static rs_status find_scales(state *s, rs_err *err) {
     if (s->p.normalise) find_moments(s, c, &s->mean[c], &deviation);
     if (deviation == 0)
       return rs_fail_on(err, RS_INPUT, "normalise",
-                        "channel %zu of all pictures of %s is %g: leave it as it is (false)", c, s->p.train,
-                        s->mean[c]);
+                        "channel %zu of all pictures of %s is %g: leave its numbers as they are (normalise: false)", c,
+                        s->p.train, s->mean[c]);
     s->scale[c] = 1 / deviation;
   }
   return RS_OK;
@@ -185,19 +202,22 @@ static void release(void *memory) {
   rs_picture_file_clear(&s->test);
 }
 
-static rs_status read_file(const char *key, const char *path, const char *labels, bool coarse, rs_picture_file *file,
-                           rs_err *err) {
+/* `keys`: of the pictures, and of their labels. */
+static rs_status read_file(const char *const keys[2], const char *path, const char *labels, bool coarse,
+                           rs_picture_file *file, rs_err *err) {
   rs_err why = {0};
-  rs_status status = rs_picture_file_read(path, labels, coarse, file, &why);
-  if (status == RS_IO) return rs_fail_read(err, "%s", why.message);
-  return status == RS_OK ? RS_OK : rs_fail_on(err, status, key, "%s", why.message);
+  if (rs_picture_file_read(path, labels, coarse, file, &why) == RS_OK) return RS_OK;
+  (void)rs_fail_on(err, why.status, keys[*why.subject != '\0'], "%s", why.message);
+  if (err != NULL) err->unread = why.unread;
+  return why.status;
 }
 
 static rs_status read_files(state *s, rs_err *err) {
   RS_TRY(check_params(&s->p, err));
-  RS_TRY(read_file("train", s->p.train, s->p.labels, s->p.coarse, &s->train, err));
+  static const char *const train[] = {"train", "labels"}, *const test[] = {"test", "test_labels"};
+  RS_TRY(read_file(train, s->p.train, s->p.labels, s->p.coarse, &s->train, err));
   s->tested = s->p.test != NULL ? &s->test : &s->train;
-  return s->p.test != NULL ? read_file("test", s->p.test, s->p.test_labels, s->p.coarse, &s->test, err) : RS_OK;
+  return s->p.test != NULL ? read_file(test, s->p.test, s->p.test_labels, s->p.coarse, &s->test, err) : RS_OK;
 }
 
 static rs_status prepare(const rs_task_in *in, void *memory, rs_err *err) {
