@@ -220,6 +220,26 @@ rs_status rs_file_writable(const char *path, rs_err *err) {
   return status;
 }
 
+/* Whether the two are one name in one folder. */
+static bool same_place(const char *one, const char *two) {
+  const char *slashes[] = {strrchr(one, '/'), strrchr(two, '/')};
+  if (strcmp(slashes[0] != NULL ? slashes[0] + 1 : one, slashes[1] != NULL ? slashes[1] + 1 : two) != 0) return false;
+  char *folders[] = {directory_of(one, NULL), directory_of(two, NULL)};
+  struct stat a, b;
+  bool same = folders[0] != NULL && folders[1] != NULL && stat(folders[0], &a) == 0 && stat(folders[1], &b) == 0 &&
+              a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+  free(folders[0]);
+  free(folders[1]);
+  return same;
+}
+
+bool rs_file_same(const char *one, const char *two) {
+  struct stat a, b;
+  if (strcmp(one, two) == 0) return true;
+  if (stat(one, &a) == 0 && stat(two, &b) == 0) return a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+  return same_place(one, two);
+}
+
 typedef struct block {
   const char *data;
   size_t length;

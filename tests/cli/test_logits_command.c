@@ -407,11 +407,11 @@ Test(logits_command, last__of_one_axis__as_many_rows) {
 
 Test(logits_command, wrong_use__says_what_is_needed) {
   expect_failure(&(command){.arguments = {"logits", "x"}}, 2,
-                 "ropescope: logits needs a checkpoint, token ids and --out, as in ropescope logits FOLDER tokens.npy "
-                 "--out logits.npy\n");
+                 "ropescope: logits needs a checkpoint, token ids and --out (or --attention, or --rollout), as in "
+                 "ropescope logits FOLDER tokens.npy --out logits.npy\n");
   expect_failure(&(command){.arguments = {"logits", "x", "y.npy"}}, 2,
-                 "ropescope: logits needs a checkpoint, token ids and --out, as in ropescope logits FOLDER tokens.npy "
-                 "--out logits.npy\n");
+                 "ropescope: logits needs a checkpoint, token ids and --out (or --attention, or --rollout), as in "
+                 "ropescope logits FOLDER tokens.npy --out logits.npy\n");
   expect_failure(&(command){.arguments = {"logits", "x", "y.npy", "--out", "z.npy"}}, 2,
                  "ropescope: x/config.json: cannot read: No such file or directory\n");
   expect_failure(&(command){.arguments = {"logits", model_path("llama"), "y.npy", "--out", "z.npy"}}, 2,
@@ -421,6 +421,46 @@ Test(logits_command, wrong_use__says_what_is_needed) {
                  2,
                  "ropescope: --attention-mask does not go with --decoder-tokens: an encoder's padding is not "
                  "offered\n");
+}
+
+/* By path, by another spelling of it, by a link: before the checkpoint, of which there is none here, is read. */
+Test(logits_command, files_written_over_others__are_refused) {
+  static const struct {
+    const char *arguments[9], *said;
+  } cases[] = {
+      {{"logits", "none", "t.npy", "--out", "t.npy"}, "--out t.npy is the file of TOKENS"},
+      {{"logits", "none", "t.npy", "--out", "o.npy", "--attention", "link.npy"},
+       "--attention link.npy is the file of TOKENS"},
+      {{"logits", "none", "t.npy", "--rollout", "soft.npy"}, "--rollout soft.npy is the file of TOKENS"},
+      {{"logits", "none", "t.npy", "--out", "a.npy", "--attention", "./a.npy"},
+       "--out a.npy is the file of --attention"},
+      {{"logits", "none", "t.npy", "--out", "o.npy", "--attention", "a.npy", "--rollout", "a.npy"},
+       "--attention a.npy is the file of --rollout"},
+      {{"logits", "none", "--pixels", "t.npy", "--rollout", "./t.npy"}, "--rollout ./t.npy is the file of --pixels"},
+      {{"logits", "none", "y.npy", "--token-types", "t.npy", "--out", "t.npy"},
+       "--out t.npy is the file of --token-types"},
+      {{"logits", "none", "y.npy", "--position-ids", "t.npy", "--out", "t.npy"},
+       "--out t.npy is the file of --position-ids"},
+      {{"logits", "none", "y.npy", "--attention-mask", "t.npy", "--out", "t.npy"},
+       "--out t.npy is the file of --attention-mask"},
+      {{"logits", "none", "y.npy", "--decoder-tokens", "t.npy", "--out", "t.npy"},
+       "--out t.npy is the file of --decoder-tokens"},
+      {{"logits", "t.npy", "y.npy", "--out", "t.npy"}, "--out t.npy is the file of FOLDER"},
+  };
+  make_npy("t.npy", 1, NPY("|u1", "False", "(2,)"), "\1\2", 2);
+  cr_assert_eq(link("t.npy", "link.npy"), 0);
+  cr_assert_eq(symlink("t.npy", "soft.npy"), 0);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    struct command c = {0};
+    char said[200];
+    for (size_t k = 0; k < RS_COUNT(cases[i].arguments); k++) c.arguments[k] = cases[i].arguments[k];
+    snprintf(said, sizeof said, "ropescope: %s, which it would be written over (give %s another name)\n", cases[i].said,
+             strncmp(cases[i].said, "--out", 5) == 0       ? "--out"
+             : strncmp(cases[i].said, "--rollout", 9) == 0 ? "--rollout"
+                                                           : "--attention");
+    expect_failure(&c, 2, said);
+    cr_expect(!exists("o.npy") && !exists("a.npy"));
+  }
 }
 
 Test(logits_command, tokens_that_are_none__are_refused) {

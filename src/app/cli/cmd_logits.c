@@ -359,6 +359,32 @@ static rs_status run(const cli_options *options, rs_err *err) {
   return status;
 }
 
+typedef struct named_file {
+  const char *option, *path; /* NULL: there is none */
+} named_file;
+
+/* What is written goes to files of its own, and over nothing that is read. Returns an exit status. */
+static int check_files(const cli_options *options) {
+  bool tokens = options->argument_count > 1;
+  const named_file files[] = {{"--out", options->out},
+                              {"--attention", options->attention},
+                              {"--rollout", options->rollout},
+                              {"FOLDER", options->arguments[0]},
+                              {"TOKENS", tokens ? options->arguments[1] : NULL},
+                              {"--pixels", options->pixels},
+                              {"--decoder-tokens", options->decoder_tokens},
+                              {"--attention-mask", options->attention_mask},
+                              {"--token-types", options->token_types},
+                              {"--position-ids", options->position_ids}};
+  enum { WRITTEN = 3 };
+  for (size_t i = 0; i < WRITTEN; i++)
+    for (size_t k = i + 1; k < RS_COUNT(files); k++)
+      if (files[i].path != NULL && files[k].path != NULL && rs_file_same(files[i].path, files[k].path))
+        return cli_error("%s %s is the file of %s, which it would be written over (give %s another name)",
+                         files[i].option, files[i].path, files[k].option, files[i].option);
+  return CLI_OK;
+}
+
 /* What does not go together. Returns an exit status. */
 static int check(const cli_options *options) {
   bool pixels = options->pixels != NULL;
@@ -366,13 +392,13 @@ static int check(const cli_options *options) {
                 options->position_ids != NULL;
   bool wanted = options->out != NULL || options->attention != NULL || options->rollout != NULL;
   if (options->argument_count < (pixels ? 1 : 2) || !wanted)
-    return cli_error("logits needs a checkpoint, token ids and --out, as in ropescope logits FOLDER tokens.npy --out "
-                     "logits.npy");
+    return cli_error("logits needs a checkpoint, token ids and --out (or --attention, or --rollout), as in ropescope "
+                     "logits FOLDER tokens.npy --out logits.npy");
   if (pixels && (options->argument_count > 1 || beside))
     return cli_error("--pixels stands in the place of token ids and of what is said of them: keep one");
   if (options->decoder_tokens != NULL && options->attention_mask != NULL)
     return cli_error("--attention-mask does not go with --decoder-tokens: an encoder's padding is not offered");
-  return CLI_OK;
+  return check_files(options);
 }
 
 int cmd_logits(const cli_options *options) {
