@@ -375,7 +375,8 @@ rs_status rs_folder_shape(const char *folder, rs_shape *shape, rs_err *err) RS_N
 void rs_recipe_warn(const rs_recipe *recipe, const rs_recipe *trained, const rs_model *model, size_t length,
                     const rs_token_layout *tokens, rs_text *out) RS_NONNULL(1, 3, 6);
 
-/* The same of every model and method, at the first length where there is something to say; each once, a line each. */
+/* The same of every model and method, at the first length where there is something to say, and which tables of
+ * published models are drawn; each once, a line each. */
 rs_status rs_experiment_warnings(const rs_experiment *experiment, rs_text *lines, rs_err *err) RS_NONNULL(1, 2);
 
 #endif

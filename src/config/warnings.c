@@ -1,4 +1,5 @@
-/* Settings that are right and yet not what their author will have meant. They run; their rows and stderr say so. */
+/* Settings that are right and yet not what their author will have meant. They run; their rows and stderr say so (of
+ * models and checkpoints stderr alone). */
 #include "config/config.h"
 
 #include <string.h>
@@ -123,6 +124,24 @@ static void warn_doubts(const rs_experiment *experiment, rs_text *lines) {
   }
 }
 
+/* A published config has none of the tables that its model has learned. */
+static void warn_drawn(const rs_experiment *experiment, size_t model, size_t method, const rs_recipe *recipe,
+                       rs_text *lines) {
+  static const char *const tables[] = {"table", "values", "key_table", "projection"};
+  const rs_method *kind = recipe->method;
+  bool learned = (kind->embed != NULL && kind->embed->learned_rows != NULL) ||
+                 (kind->bias != NULL && kind->bias->learned != NULL) || kind->vectors != NULL;
+  for (size_t i = 0; i < RS_COUNT(tables) && learned && experiment->methods.items[method].published; i++) {
+    RS_OWNED(rs_text) line = {0};
+    if (rs_settings_find(&recipe->settings, tables[i]) < 0 || rs_setting(&recipe->settings, tables[i])->set) continue;
+    rs_text_printf(
+        &line, "%s: the %s of %s is drawn, not the model's own (methods: [{name: %s, %s: FILE.safetensors:TENSOR}])",
+        experiment->models[model].name, tables[i], kind->name, kind->name, tables[i]);
+    add_line(lines, rs_text_string(&line));
+    lines->failed |= line.failed;
+  }
+}
+
 rs_status rs_experiment_warnings(const rs_experiment *experiment, rs_text *lines, rs_err *err) {
   const rs_task_in in = {.params = experiment->task.params};
   rs_task task = {0};
@@ -135,6 +154,7 @@ rs_status rs_experiment_warnings(const rs_experiment *experiment, rs_text *lines
     for (size_t method = 0; method < experiment->methods.count && status == RS_OK; method++) {
       rs_recipe recipe = {0};
       status = rs_experiment_recipe(experiment, model, method, &recipe, err);
+      if (status == RS_OK) warn_drawn(experiment, model, method, &recipe, lines);
       if (status == RS_OK) status = warn_method(experiment, &task, model, method, &recipe, lines, err);
       rs_recipe_clear(&recipe);
     }

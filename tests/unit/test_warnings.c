@@ -35,6 +35,23 @@ Test(warnings, pictorial_methods__without_a_picture__are_plain_rope) {
   expect_warnings("[mrope, mrope_i, videorope, v2pe]", IMAGE, "");
 }
 
+#define DRAWN(model, name, table)                                                                                      \
+  model ": the " table " of " name " is drawn, not the model's own (methods: [{name: " name ", " table                 \
+        ": FILE.safetensors:TENSOR}])\n"
+
+/* Of what a model publishes alone: who writes the method means the drawn table. */
+Test(warnings, learned_tables_of_published_models__are_drawn) {
+  expect_lines("model: gpt2\nlengths: [16, 32]\nmethods: [published, rope]\n", DRAWN("gpt2", "learned", "table"));
+  expect_lines("model: [gpt2, llama-2-7b]\nlengths: [16]\nmethods: [learned, rope]\n", "");
+  expect_lines("model: [transformer-base, bloom-7b1, llama-2-7b]\nlengths: [16]\nmethods: published\n", "");
+  expect_lines("model: {name: u, head_dim: 2, heads: 1, train_length: 16, published: {name: t5, num_buckets: 8}}\n"
+               "lengths: [16]\nmethods: [published]\n",
+               DRAWN("u", "t5", "values"));
+  expect_lines("model: {name: u, head_dim: 2, heads: 1, train_length: 2, published: {name: learned, table: [1, 2, 3, "
+               "4]}}\nlengths: [2]\nmethods: [published]\n",
+               "");
+}
+
 Test(warnings, sections__none__are_plain_rope) {
   expect_warnings("[{name: mrope, mrope_section: none}]", IMAGE,
                   "mrope is plain RoPE here: the model has no mrope_section (mrope_section: equal shares the pairs)\n");
