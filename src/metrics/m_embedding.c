@@ -127,7 +127,7 @@ static const rs_column curve[] = {
     RS_COLUMN("token", "", "the position", .integer = true),
     RS_COLUMN("row", "", "its row in the picture; empty in a sequence", .integer = true, .map = RS_MAP_Y),
     RS_COLUMN("column", "", "its column in the picture; empty in a sequence", .integer = true, .map = RS_MAP_X),
-    RS_COLUMN("value", "1", "what is added to the token in this channel"),
+    RS_COLUMN("value", "1", "what is added to the token in this channel", .map = RS_MAP_ONE),
 };
 
 const rs_metric_kind rs_metric_embedding = {

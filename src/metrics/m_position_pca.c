@@ -323,7 +323,8 @@ static const rs_column component_curve[] = {
     RS_COLUMN("explained_variance", "1", "the component's share of the table's variance over positions",
               .map = RS_MAP_SHARE),
     RS_COLUMN("score", "1",
-              "the position's vector less the mean one, along the component, whose largest entry is positive"),
+              "the position's vector less the mean one, along the component, whose largest entry is positive",
+              .map = RS_MAP_ONE),
 };
 
 const rs_metric_kind rs_metric_position_components = {

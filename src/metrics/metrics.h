@@ -23,8 +23,9 @@ typedef enum rs_map_part {
   RS_MAP_MASS,     /* value: falls into bins, and is divided by their width */
   RS_MAP_LOW,      /* value: the least of the bin, called as another value and _low: drawn as that one's envelope */
   RS_MAP_HIGH,     /* value: the largest of the bin, likewise with _high */
-  RS_MAP_SEEN,     /* value: attention; what has none is not seen, and stays blank: no gap */
-  RS_MAP_SHARE     /* value: a share of the panel, said in its title */
+  RS_MAP_SEEN,     /* value: attention, as with RS_MAP_ONE; what has none is not seen, and stays blank: no gap */
+  RS_MAP_SHARE,    /* value: a share of the panel, said in its title */
+  RS_MAP_ONE       /* value: of one model or one sequence, so that a mean over seeds is nothing: one seed is drawn */
 } rs_map_part;
 
 /* A column of summary.csv or of a curve. */

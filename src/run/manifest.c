@@ -11,8 +11,8 @@
 
 static const char *const role_names[] = {"key", "index", "value", "error", "status"};
 static const char *const better_names[] = {"", "higher", "lower"};
-static const char *const map_names[] = {"",         "x",     "y",    "panel", "mark", "bin_end", "samples",
-                                        "category", "strip", "mass", "low",   "high", "seen",    "share"};
+static const char *const map_names[] = {"",      "x",    "y",   "panel", "mark", "bin_end", "samples", "category",
+                                        "strip", "mass", "low", "high",  "seen", "share",   "one"};
 
 static rs_status put_file(rs_json *json, const rs_experiment *experiment, const char *name, int metric, rs_err *err) {
   rs_out_columns columns;

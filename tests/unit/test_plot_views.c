@@ -154,3 +154,54 @@ Test(plot_views, methods_without_values__are_named, .init = make_folder, .fini =
   cr_expect_not_null(strstr(svg, "no data: pi, ntk"), "%s", svg);
   free(svg);
 }
+
+/* ---- seeds ------------------------------------------------------------------------------------------------------- */
+
+#define AT(name, part) ",{\"name\":\"" name "\",\"role\":\"index\",\"map\":\"" part "\"}"
+#define SCORES(indices, part)                                                                                          \
+  "{\"files\":[" FILE_OF("a.csv", indices ",{\"name\":\"u\",\"role\":\"value\",\"map\":\"" part "\"}") "]}"
+
+/* Methods a and b of seeds 5, 7 and 9 at two places, where b has no value of seed 5; at the longer length, since the
+ * shorter has seed 5 alone. */
+#define SEEDS                                                                                                          \
+  HEADER ",x,y,u\n0,m,a,32,1,,5,8,0,0,60\n1,m,a,64,1,,5,8,0,0,40\n1,m,a,64,1,,5,8,1,0,41\n2,m,a,64,1,,7,8,0,0,2\n"     \
+         "2,m,a,64,1,,7,8,1,0,-1\n3,m,a,64,1,,9,8,0,0,-12\n3,m,a,64,1,,9,8,1,0,11\n4,m,b,64,1,,5,8,0,0,\n"             \
+         "5,m,b,64,1,,7,8,0,0,4\n5,m,b,64,1,,7,8,1,0,3\n6,m,b,64,1,,9,8,0,0,-4\n6,m,b,64,1,,9,8,1,0,-3\n"
+
+/* Of the one picture: its numbers have `values`, and its subtitle ends in `words`. */
+static void expect_seeds(const char *manifest, const char *rows, const char *values, const char *words) {
+  rs_plot_views views = {0};
+  rs_plot_report report = {0};
+  rs_err err = {0};
+  put_file("manifest.json", manifest);
+  put_file("a.csv", rows);
+  cr_assert_eq(rs_plot_views_read(folder, false, &views, &report, &err), RS_OK, "%s", err.message);
+  const char *numbers = views.items[views.count - 1].numbers, *subtitle = text_behind(numbers, "subtitle");
+  cr_expect_not_null(strstr(numbers, values), "no %s: %s", values, numbers);
+  cr_expect_str_eq(subtitle, words, "%s", subtitle);
+  rs_plot_views_clear(&views);
+  rs_plot_report_clear(&report);
+}
+
+/* What belongs to one model, or is attention of one sequence, is drawn of one seed: the first that all methods have. */
+Test(plot_views, values_of_one_model__are_of_one_seed, .init = make_folder, .fini = remove_folder) {
+  static const char *const parts[] = {SCORES(AT("x", "x") AT("y", "y"), "one"),
+                                      SCORES(AT("x", "x") AT("y", "y"), "seen")};
+  for (size_t i = 0; i < 2; i++)
+    expect_seeds(parts[i], SEEDS, "\"values\": [2, -1, 4, 3]", "m · length 64 tokens · seed 7, one of 3");
+  expect_seeds(SCORES(AT("x", "x") AT("y", "y"), "mass"), SEEDS, "\"values\": [10, 17, 0, 0]",
+               "m · length 64 tokens · means of up to 3 rows");
+}
+
+/* Those that stand in a sequence are lines, without a band of seeds. */
+Test(plot_views, lines_of_one_model__are_of_one_seed, .init = make_folder, .fini = remove_folder) {
+  expect_seeds(SCORES(",{\"name\":\"x\",\"role\":\"index\"},{\"name\":\"y\",\"role\":\"index\"}", "one"), SEEDS,
+               "\"y\": [4, 3]", "m · length 64 tokens · seed 7, one of 3");
+}
+
+/* A single seed goes without saying. */
+Test(plot_views, values_of_one_model__of_a_single_seed__say_nothing_of_it, .init = make_folder, .fini = remove_folder) {
+  expect_seeds(SCORES(AT("x", "x") AT("y", "y"), "one"),
+               HEADER ",x,y,u\n0,m,a,64,1,,5,8,0,0,1\n0,m,a,64,1,,5,8,1,0,2\n", "\"values\": [1, 2]",
+               "m · length 64 tokens");
+}

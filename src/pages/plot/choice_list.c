@@ -129,8 +129,10 @@ static rs_status add_item(listing *l, const rs_plot_measure *measure, const rs_p
 }
 
 /* Adds the picture if there is something on it. */
-static rs_status add_choice(listing *l, rs_plot_measure *measure, const rs_plot_choice *choice) {
+static rs_status add_choice(listing *l, rs_plot_measure *measure, const rs_plot_choice *cells) {
   rs_plot_content content;
+  rs_plot_choice one = *cells, *choice = &one;
+  rs_plot_seed_choose(measure, choice);
   rs_status status = rs_plot_content_read(measure, choice, &content, l->err);
   const rs_plot_map *map = &content.map;
   if (status == RS_OK && (map->any || content.set.any)) status = add_item(l, measure, choice, is_plain(&content));

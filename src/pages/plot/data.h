@@ -49,8 +49,9 @@ typedef enum rs_plot_part {
   RS_PLOT_LOW,      /* a value: the least of the bin, drawn with the value that is called as it without _low; of a
                        summary, where the 95 % interval of that value begins */
   RS_PLOT_HIGH,     /* the largest, or where it ends, likewise */
-  RS_PLOT_SEEN,     /* a value: a place without one is not seen, and stays blank */
+  RS_PLOT_SEEN,     /* a value: as with RS_PLOT_ONE; a place without one is not seen, and stays blank */
   RS_PLOT_SHARE,    /* a value: a share of the panel, said in its title */
+  RS_PLOT_ONE,      /* a value: of one model or one sequence; it has no mean over seeds */
   RS_PLOT_PARTS
 } rs_plot_part;
 
@@ -221,6 +222,7 @@ typedef struct rs_plot_choice {
   double panel;
   const rs_plot_family *family; /* the sources that have a place; NULL: as `source` says. Borrowed. */
   const rs_plot_sweep *sweep;   /* what a summary is drawn over; NULL: the length. Borrowed. */
+  size_t seed, seeds;           /* this seed alone, of so many that have a value; seeds 0: all of them */
 } rs_plot_choice;
 
 /* Reads a column into a measure that is zero or of another; of the same nothing is read again. After a failure it is to
@@ -232,6 +234,10 @@ void rs_plot_measure_clear(rs_plot_measure *measure);
 /* What a row of the cell is drawn against: its index, or the length. */
 double rs_plot_row_x(const rs_plot_measure *measure, const rs_plot_cell *cell, size_t row);
 bool rs_plot_chosen(const rs_plot_cell *cell, const rs_plot_choice *choice);
+
+/* Confines the choice to one seed where the values have no mean over seeds and chosen cells have several: the first of
+ * those that have a value in most cells. */
+void rs_plot_seed_choose(const rs_plot_measure *measure, rs_plot_choice *choice);
 
 /* The longest length at which the chosen cells have a value; 0: none has. */
 double rs_plot_longest(const rs_plot_measure *measure, const rs_plot_choice *choice);

@@ -406,7 +406,25 @@ void rs_plot_measure_clear(rs_plot_measure *measure) {
 
 bool rs_plot_chosen(const rs_plot_cell *cell, const rs_plot_choice *choice) {
   return cell->model == choice->model && (choice->source == RS_PLOT_ANY || cell->source == choice->source) &&
-         (!(choice->length > 0) || cell->length == choice->length);
+         (!(choice->length > 0) || cell->length == choice->length) &&
+         (choice->seeds == 0 || cell->seed == choice->seed);
+}
+
+void rs_plot_seed_choose(const rs_plot_measure *measure, rs_plot_choice *choice) {
+  size_t most = 0, seeds = 0;
+  if (measure->column->part != RS_PLOT_ONE && measure->column->part != RS_PLOT_SEEN) return;
+  for (size_t seed = 0; seed < measure->data->seeds.count; seed++) {
+    size_t cells = 0;
+    for (size_t i = 0; i < measure->file->cell_count; i++) {
+      const rs_plot_cell *cell = &measure->file->cells[i];
+      cells += cell->seed == seed && rs_plot_chosen(cell, choice) && has_value(measure, cell);
+    }
+    seeds += cells > 0;
+    if (cells <= most) continue;
+    most = cells;
+    choice->seed = seed;
+  }
+  if (seeds > 1) choice->seeds = seeds;
 }
 
 double rs_plot_longest(const rs_plot_measure *measure, const rs_plot_choice *choice) {

@@ -154,8 +154,9 @@ static rs_status read_word(const rs_node *node, const char *where, const char *k
 
 static rs_status read_column(const rs_node *node, const char *where, rs_plot_column *column, rs_err *err) {
   static const char *const roles[] = {"key", "index", "value", "error", "status"};
-  static const char *const parts[RS_PLOT_PARTS] = {"",         "x",     "y",    "panel", "mark", "bin_end", "samples",
-                                                   "category", "strip", "mass", "low",   "high", "seen",    "share"};
+  static const char *const parts[RS_PLOT_PARTS] = {"",        "x",       "y",        "panel", "mark",
+                                                   "bin_end", "samples", "category", "strip", "mass",
+                                                   "low",     "high",    "seen",     "share", "one"};
   static const char *const axes[] = {"linear", "log"}, *const readings[] = {"", "source", "task"};
   static const char *const sides[] = {"lower", "", "higher"};
   size_t role, part, axis, reads, side;

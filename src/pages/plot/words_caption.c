@@ -190,6 +190,8 @@ static void write_place(const rs_plot_measure *measure, const rs_plot_choice *ch
     rs_text_number(out, choice->length);
     rs_text_puts(out, " tokens");
   }
+  if (choice->seeds > 0)
+    rs_text_printf(out, " \u00b7 seed %s, one of %zu", measure->data->seeds.items[choice->seed], choice->seeds);
   if (choice->in_panel) {
     rs_text_puts(out, " \u00b7 ");
     rs_plot_words(panel->name, panel->unit, out);
