@@ -152,7 +152,7 @@ static inline bool rs_reads_sources(const rs_config_context *config) {
 /* Refuses metrics of pictures where the tokens, read by then, hold none. */
 void rs_refuse_pictureless(rs_config_context *config);
 
-/* Metrics that can have nothing in some cell; for a config that is read, and without problems. */
+/* Refuses metrics that can have no result in some cell. The config is read; nothing is done where it has problems. */
 void rs_refuse_unfit(rs_config_context *config);
 
 /* ---- item types ------------------------------------------------------------------------------------------------ */

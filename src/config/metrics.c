@@ -125,8 +125,8 @@ void rs_refuse_pictureless(rs_config_context *config) {
                                              : "tokens hold no picture (add tokens: [{image: [16, 24]}])");
 }
 
-/* What a cell reads, of which metrics are told; `layout` is filled for a task's pictures. RS_DOMAIN and so on where
- * there is no such cell, which is told elsewhere. */
+/* The cell as metrics see it before anything is computed; `layout` is filled for a task's pictures. RS_DOMAIN where
+ * there is no such cell, which other checks report. */
 static rs_status describe_cell(const rs_config_context *config, const rs_cell *cell, rs_token_layout *layout,
                                rs_curve_in *in) {
   const rs_experiment *experiment = config->experiment;
@@ -165,13 +165,13 @@ static void refuse_cell(rs_config_context *config, const rs_cell *cell) {
 
 void rs_refuse_unfit(rs_config_context *config) {
   const rs_experiment *experiment = config->experiment;
-  size_t sources = experiment->sources.count > 0 ? experiment->sources.count : 1;
-  for (size_t m = 0; m < experiment->model_count && config->problems->count == 0; m++)
-    for (size_t s = 0; s < sources; s++)
-      for (size_t l = 0; l < experiment->length_count && config->problems->count == 0; l++) {
-        const rs_cell cell = {.axis = {[RS_BY_MODEL] = m, [RS_BY_SOURCE] = s, [RS_BY_LENGTH] = l}};
-        refuse_cell(config, &cell);
-      }
+  RS_FREED rs_cell *cells = NULL;
+  size_t count = 0;
+  bool fits = false;
+  for (size_t i = 0; i < experiment->metrics.count; i++) fits |= experiment->metrics.items[i].metric->fit != NULL;
+  if (!fits || config->problems->count > 0) return;
+  if (rs_experiment_cells(experiment, &cells, &count, NULL) != RS_OK) rs_problem_memory(config->problems);
+  for (size_t i = 0; i < count && config->problems->count == 0; i++) refuse_cell(config, &cells[i]);
 }
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */

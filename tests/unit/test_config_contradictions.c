@@ -338,6 +338,14 @@ Test(messages, metrics_at_their_ends__none) {
                           "embedding_shift, shift: 15}, {name: position_similarity, references: all}]\n"));
 }
 
+/* Eight heads at 512 tokens have more weights than a map has room for; no cell is of both. */
+Test(messages, metrics_of_cells_that_zip_leaves_out__none) {
+  rs_experiment_free(
+      good("model: [{name: a, heads: 8, head_dim: 4, train_length: 64}, {name: b, heads: 1, head_dim: 4, "
+           "train_length: 64}]\nlengths: [64, 512]\nzip: [model, lengths]\nheads: all\nqueries: all\n"
+           "sources: [gaussian]\nmetrics: [attention_map]\n"));
+}
+
 Test(messages, contradictions__the_parameter_at_fault) {
   expect_messages(contradictions, RS_COUNT(contradictions));
 }
