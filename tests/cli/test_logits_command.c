@@ -414,6 +414,9 @@ Test(logits_command, wrong_use__says_what_is_needed) {
                  "ropescope logits FOLDER tokens.npy --out logits.npy\n");
   expect_failure(&(command){.arguments = {"logits", "x", "y.npy", "--out", "z.npy"}}, 2,
                  "ropescope: x/config.json: cannot read: No such file or directory\n");
+  expect_failure(&(command){.arguments = {"logits", "x", "y.npy", "--out", "x/model.safetensors"}}, 2,
+                 "ropescope: --out x/model.safetensors is a file of the checkpoint, which it would be written over "
+                 "(give --out another name)\n");
   expect_failure(&(command){.arguments = {"logits", model_path("llama"), "y.npy", "--out", "z.npy"}}, 2,
                  "ropescope: y.npy: cannot read: No such file or directory\n");
   expect_failure(&(command){.arguments = {"logits", model_path("t5"), "y.npy", "--out", "z.npy", "--decoder-tokens",

@@ -166,7 +166,7 @@ static rs_status read_inputs(const cli_options *options, const rs_hf_checkpoint 
   return RS_OK;
 }
 
-/* One class a sequence is said, whatever its tokens. */
+/* A model that says one class a sequence answers once, and has no last tokens to choose. */
 static rs_status take_single(const cli_options *options, inputs *i, rs_err *err) {
   i->in.last = 1;
   if (options->last == 0) return RS_OK;
@@ -363,7 +363,19 @@ typedef struct named_file {
   const char *option, *path; /* NULL: there is none */
 } named_file;
 
-/* What is written goes to files of its own, and over nothing that is read. Returns an exit status. */
+/* Whether a path is of the config or the weights in a checkpoint's folder. */
+static bool is_part(const char *folder, const char *path) {
+  static const char *const ends[] = {"config.json", ".safetensors", ".safetensors.index.json"};
+  const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+  RS_FREED char *there = rs_path_join(folder, name, NULL);
+  for (size_t i = 0; i < RS_COUNT(ends); i++) {
+    size_t length = strlen(name), end = strlen(ends[i]);
+    if (length >= end && strcmp(name + length - end, ends[i]) == 0) return there != NULL && rs_file_same(there, path);
+  }
+  return false;
+}
+
+/* Outputs go to files of their own, and over none that is read. Returns an exit status. */
 static int check_files(const cli_options *options) {
   bool tokens = options->argument_count > 1;
   const named_file files[] = {{"--out", options->out},
@@ -377,6 +389,10 @@ static int check_files(const cli_options *options) {
                               {"--token-types", options->token_types},
                               {"--position-ids", options->position_ids}};
   enum { WRITTEN = 3 };
+  for (size_t i = 0; i < WRITTEN; i++)
+    if (files[i].path != NULL && is_part(options->arguments[0], files[i].path))
+      return cli_error("%s %s is a file of the checkpoint, which it would be written over (give %s another name)",
+                       files[i].option, files[i].path, files[i].option);
   for (size_t i = 0; i < WRITTEN; i++)
     for (size_t k = i + 1; k < RS_COUNT(files); k++)
       if (files[i].path != NULL && files[k].path != NULL && rs_file_same(files[i].path, files[k].path))
