@@ -124,19 +124,30 @@ static void warn_doubts(const rs_experiment *experiment, rs_text *lines) {
   }
 }
 
-/* A published config has none of the tables that its model has learned. */
+/* The first list of numbers of a kind that has no default and was not given; NULL: there is none. */
+static const char *find_drawn(const rs_kind *kind, const rs_settings *settings) {
+  for (size_t p = 0; p < kind->param_count; p++) {
+    const rs_param *param = &kind->params[p];
+    if (param->type == RS_REALS && param->fallback == NULL && !rs_setting(settings, param->name)->set)
+      return param->name;
+  }
+  return NULL;
+}
+
+/* A published config.json holds none of the tables that its model has learned. */
 static void warn_drawn(const rs_experiment *experiment, size_t model, size_t method, const rs_recipe *recipe,
                        rs_text *lines) {
-  static const char *const tables[] = {"table", "values", "key_table", "projection"};
-  const rs_method *kind = recipe->method;
-  bool learned = (kind->embed != NULL && kind->embed->learned_rows != NULL) ||
-                 (kind->bias != NULL && kind->bias->learned != NULL) || kind->vectors != NULL;
-  for (size_t i = 0; i < RS_COUNT(tables) && learned && experiment->methods.items[method].published; i++) {
+  const rs_method *of = recipe->method;
+  const rs_kind *const kinds[] = {of->embed != NULL && of->embed->learned_rows != NULL ? &of->embed->kind : NULL,
+                                  of->bias != NULL && of->bias->learned != NULL ? &of->bias->kind : NULL,
+                                  of->vectors != NULL ? &of->vectors->kind : NULL};
+  for (size_t i = 0; i < RS_COUNT(kinds) && experiment->methods.items[method].published; i++) {
     RS_OWNED(rs_text) line = {0};
-    if (rs_settings_find(&recipe->settings, tables[i]) < 0 || rs_setting(&recipe->settings, tables[i])->set) continue;
+    const char *table = kinds[i] != NULL ? find_drawn(kinds[i], &recipe->settings) : NULL;
+    if (table == NULL) continue;
     rs_text_printf(
         &line, "%s: the %s of %s is drawn, not the model's own (methods: [{name: %s, %s: FILE.safetensors:TENSOR}])",
-        experiment->models[model].name, tables[i], kind->name, kind->name, tables[i]);
+        experiment->models[model].name, table, of->name, of->name, table);
     add_line(lines, rs_text_string(&line));
     lines->failed |= line.failed;
   }
