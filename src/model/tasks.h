@@ -69,24 +69,32 @@ double rs_no_loss(const void *state, size_t length);
 typedef struct rs_task_text {
   rs_token_file ids; /* owned */
   size_t trained, held_out, vocabulary;
-  size_t largest; /* the first of its largest ids: its number, from 0 */
-  char *file;     /* its name where ids end with that one, NULL where with a vocabulary that is known; owned */
+  size_t largest; /* index of the first token with the largest id */
+  char *file;     /* name of the file whose largest id ends the vocabulary; NULL: the vocabulary was said; owned */
 } rs_task_text;
 
 typedef struct rs_task_text_in {
   const char *path;
   rs_id_format numbers;
   size_t vocabulary; /* RS_NO_COUNT: up to the largest id */
-  double share;      /* of the text that is held out; 1: all */
-  size_t least;      /* tokens of either part that is there */
+  double share;      /* share of the text that is held out; 1: all */
+  size_t least;      /* fewest tokens of a part that is not empty */
 } rs_task_text_in;
+
+/* Words of the parameter `vocabulary`. */
+typedef enum rs_vocabulary_word { RS_VOCABULARY_LARGEST, RS_VOCABULARY_WORDS } rs_vocabulary_word;
+extern const char *const rs_vocabulary_words[RS_VOCABULARY_WORDS + 1];
+
+/* The vocabulary that a parameter says; where it has a word instead, 256 for bytes, and RS_NO_COUNT for other ids. */
+size_t rs_task_text_vocabulary(const rs_count_or_word *said, bool bytes);
 
 /* RS_INPUT with the parameter `file` as subject where the text is too short, or has ids beyond the vocabulary; RS_IO,
  * RS_MEMORY. Release with rs_task_text_clear, on failure too. */
 rs_status rs_task_text_read(const rs_task_text_in *in, rs_task_text *text, rs_err *err);
 void rs_task_text_clear(rs_task_text *text);
 
-/* The share of the tokens held out that are the commonest of those to train on; without any, of those held out. */
+/* Share of the held-out tokens that equal the commonest token: of the training part where `trained` and there is one,
+ * else of the held-out part. */
 rs_status rs_task_text_chance(const rs_task_text *text, bool trained, double *chance, rs_err *err);
 
 /* ---- examples -------------------------------------------------------------------------------------------------- */
@@ -107,8 +115,8 @@ typedef struct rs_examples {
   rs_arena arena;            /* that holds them */
 } rs_examples;
 
-/* Room for so many, which a model of this shape answers. RS_DOMAIN where the task has no such length. Release with
- * rs_examples_clear. */
+/* Arrays for `sequences` sequences, each with as many answers as a model of this shape gives. RS_DOMAIN where the task
+ * has no such length. Release with rs_examples_clear. */
 rs_status rs_examples_make(const rs_task *task, const rs_shape *model, size_t length, size_t sequences,
                            rs_examples *examples, rs_err *err);
 void rs_examples_clear(rs_examples *examples);

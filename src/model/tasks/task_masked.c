@@ -9,11 +9,8 @@
 #include <gsl/gsl_sf_gamma.h>
 #include <math.h>
 
-enum { BYTES = 256, MOST_SYMBOLS = 4096 };
+enum { MOST_SYMBOLS = 4096 };
 enum { HIDDEN, RANDOM, KEPT };
-
-enum { LARGEST };
-static const char *const vocabulary_words[] = {[LARGEST] = "largest", NULL};
 
 typedef enum shown { AS_TRAINED, ALL_HIDDEN, SHOWN_WORDS } shown;
 static const char *const shown_words[SHOWN_WORDS + 1] = {[AS_TRAINED] = "trained", [ALL_HIDDEN] = "hidden"};
@@ -60,12 +57,9 @@ static void release(void *memory) {
 }
 
 static rs_status read_text(const params *p, state *s, rs_err *err) {
-  bool said = p->vocabulary.word != LARGEST, bytes = p->numbers == RS_ID_U8;
   const rs_task_text_in in = {.path = p->file,
                               .numbers = p->numbers,
-                              .vocabulary = said    ? p->vocabulary.number
-                                            : bytes ? BYTES
-                                                    : RS_NO_COUNT,
+                              .vocabulary = rs_task_text_vocabulary(&p->vocabulary, p->numbers == RS_ID_U8),
                               .share = p->share,
                               .least = 1};
   RS_TRY(rs_task_text_read(&in, &s->text, err));
@@ -220,7 +214,7 @@ static const rs_param specs[] = {
      .summary = "the text, in ids as `tokens` reads them (default: none, a chain of symbols is drawn)"},
     {RS_FIELD(params, numbers), RS_WORDS(rs_id_words), .unit = "", .fallback = "auto",
      .summary = "what bare numbers are, as `tokens` has it; uint8: the text is read by its bytes"},
-    {RS_FIELD(params, vocabulary), RS_WORDS(vocabulary_words), .unit = "tokens", .min = 2, .max = RS_MOST_VOCABULARY,
+    {RS_FIELD(params, vocabulary), RS_WORDS(rs_vocabulary_words), .unit = "tokens", .min = 2, .max = RS_MOST_VOCABULARY,
      .fallback = "largest",
      .summary = "different tokens there are in the text; largest: up to the largest id of the file (256 of uint8)"},
     {RS_FIELD(params, share), .unit = "1", .min = 0.001, .max = 1, .fallback = "0.1",

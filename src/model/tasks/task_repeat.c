@@ -12,14 +12,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { BYTES = 256, MOST_DISTANCE = 1 << 28 };
+enum { MOST_DISTANCE = 1 << 28 };
 enum { FIRST, SECOND };
 
 typedef enum distance_word { FAR, DISTANCE_WORDS } distance_word;
 static const char *const distance_words[DISTANCE_WORDS + 1] = {[FAR] = "far"};
-
-enum { LARGEST };
-static const char *const vocabulary_words[] = {[LARGEST] = "largest", NULL};
 
 typedef struct params {
   const char *file;
@@ -51,7 +48,7 @@ typedef struct state {
 static rs_status check(const rs_binding *binding, rs_err *err) {
   const params *p = binding->fields;
   if (p->file == NULL) {
-    if (p->vocabulary.word == LARGEST)
+    if (p->vocabulary.word == RS_VOCABULARY_LARGEST)
       return rs_binding_fail(binding, offsetof(params, vocabulary), err,
                              "must be a number where there is no file: how many tokens there are to draw from");
     RS_TRY(rs_binding_unused(binding, offsetof(params, share), "drawn tokens", err));
@@ -91,12 +88,9 @@ static rs_status copy_distances(const params *p, state *s, rs_err *err) {
 }
 
 static rs_status read_text(const params *p, state *s, rs_err *err) {
-  bool said = p->vocabulary.word != LARGEST, bytes = p->numbers == RS_ID_U8;
   const rs_task_text_in in = {.path = p->file,
                               .numbers = p->numbers,
-                              .vocabulary = said    ? p->vocabulary.number
-                                            : bytes ? BYTES
-                                                    : RS_NO_COUNT,
+                              .vocabulary = rs_task_text_vocabulary(&p->vocabulary, p->numbers == RS_ID_U8),
                               .share = p->share,
                               .least = 1};
   RS_TRY(rs_task_text_read(&in, &s->text, err));
@@ -219,7 +213,7 @@ static const rs_param specs[] = {
      .summary = "the text, in ids as `tokens` reads them (default: none, all tokens are drawn, each as likely)"},
     {RS_FIELD(params, numbers), RS_WORDS(rs_id_words), .unit = "", .fallback = "auto",
      .summary = "what bare numbers are, as `tokens` has it; uint8: the text is read by its bytes"},
-    {RS_FIELD(params, vocabulary), RS_WORDS(vocabulary_words), .unit = "tokens", .min = 2, .max = RS_MOST_VOCABULARY,
+    {RS_FIELD(params, vocabulary), RS_WORDS(rs_vocabulary_words), .unit = "tokens", .min = 2, .max = RS_MOST_VOCABULARY,
      .fallback = "largest",
      .summary = "different tokens there are; largest: up to the largest id of the file (256 of uint8)"},
     {RS_FIELD(params, share), .unit = "1", .min = 0.001, .max = 1, .fallback = "0.1",

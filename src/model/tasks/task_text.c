@@ -4,8 +4,6 @@
  * arXiv:2309.00071, section 4.1, after Press et al., arXiv:2108.12409, appendix B. */
 #include "model/tasks.h"
 
-enum { BYTES = 256 };
-
 typedef struct params {
   const char *file;
   rs_id_format numbers;        /* tokens */
@@ -47,12 +45,9 @@ static rs_status prepare(const rs_task_in *in, bool bytes, state *s, rs_err *err
   s->p = *(const params *)in->params;
   s->seed = in->seed;
   if (s->p.file == NULL) return fail_missing(bytes, err);
-  bool said = s->p.vocabulary.word == RS_NO_WORD;
   const rs_task_text_in text = {.path = s->p.file,
                                 .numbers = bytes ? RS_ID_U8 : s->p.numbers,
-                                .vocabulary = bytes  ? BYTES
-                                              : said ? s->p.vocabulary.number
-                                                     : RS_NO_COUNT,
+                                .vocabulary = rs_task_text_vocabulary(&s->p.vocabulary, bytes),
                                 .share = s->p.share,
                                 .least = 2};
   rs_status status = rs_task_text_read(&text, &s->text, err);
@@ -126,8 +121,6 @@ static double chance(const void *memory, size_t part) {
   return ((const state *)memory)->chance;
 }
 
-static const char *const vocabulary_words[] = {"largest", NULL};
-
 #define WINDOW_SPECS(share_held_out)                                                                                   \
   {RS_FIELD(params, share),                                                                                            \
    .unit = "1",                                                                                                        \
@@ -160,7 +153,7 @@ static const rs_param tokens_specs[] = {
          "the ids: one row in a .npy file, or bare little-endian numbers (nanoGPT's; llm.c's with their header)"},
     {RS_FIELD(params, numbers), RS_WORDS(rs_id_words), .unit = "", .fallback = "auto",
      .summary = "what bare numbers are; auto: as a header of llm.c says, else uint16"},
-    {RS_FIELD(params, vocabulary), RS_WORDS(vocabulary_words), .unit = "tokens", .min = 1, .max = RS_MOST_VOCABULARY,
+    {RS_FIELD(params, vocabulary), RS_WORDS(rs_vocabulary_words), .unit = "tokens", .min = 1, .max = RS_MOST_VOCABULARY,
      .fallback = "largest", .summary = "different tokens there are; largest: up to the largest id of the file"},
     WINDOW_SPECS("1"),
 };

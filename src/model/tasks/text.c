@@ -4,6 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const rs_vocabulary_words[RS_VOCABULARY_WORDS + 1] = {[RS_VOCABULARY_LARGEST] = "largest"};
+
+size_t rs_task_text_vocabulary(const rs_count_or_word *said, bool bytes) {
+  enum { BYTES = 256 };
+  if (said->word == RS_NO_WORD) return said->number;
+  return bytes ? BYTES : RS_NO_COUNT;
+}
+
 /* Ids end with a vocabulary that is known, or with the largest. */
 static rs_status find_vocabulary(const rs_task_text_in *in, rs_task_text *text, rs_err *err) {
   size_t largest = 0;
