@@ -123,7 +123,7 @@ Test(distillation, predictions__of_large_logits__are_finite) {
 /* ---- gradients --------------------------------------------------------------------------------------------------- */
 
 /* The sum of (CE(class, y) + CE(distillation, taught)) / 2. */
-static double loss_of(const rs_transformer *t, const small_model *m, const rs_batch *batch) {
+static double loss_of(rs_transformer *t, const small_model *m, const rs_batch *batch) {
   double states[SEQUENCES * TOKENS * WIDTH], sum = 0;
   forward(t, m, batch, NULL, states);
   for (size_t s = 0; s < SEQUENCES; s++) {
@@ -150,21 +150,7 @@ static double *gradient_of(const rs_transformer *t, const small_model *m, const 
   return gradient;
 }
 
-/* The derivative by one number, to the fourth order. */
-static double difference(rs_transformer *t, const small_model *m, const rs_batch *batch, size_t index) {
-  const double h = 1e-4;
-  double *value = (double *)t->values + index, kept = *value, sum = 0;
-  const double steps[] = {-2, -1, 1, 2}, weights[] = {1, -8, 8, -1};
-  for (size_t i = 0; i < 4; i++) {
-    *value = kept + steps[i] * h;
-    sum += weights[i] * loss_of(t, m, batch);
-  }
-  *value = kept;
-  return sum / (12 * h);
-}
-
 static void check_gradients(const small_model *m, const char *what) {
-  enum { PROBES = 6 };
   static const int32_t taught[SEQUENCES] = {5, 0, 3, 3};
   rs_transformer *t = small_model_create(m, RS_F64, 3);
   rs_batch batch = small_batch(m, SEQUENCES, 17);
@@ -174,19 +160,7 @@ static void check_gradients(const small_model *m, const char *what) {
   ((int32_t *)batch.targets)[2] = RS_NO_TARGET; /* which the teacher is then not asked for */
   double *gradient = gradient_of(t, m, &batch, &loss);
   cr_expect_float_eq(loss, loss_of(t, m, &batch), 1e-12 * loss, "%s: %.15g", what, loss);
-  for (size_t i = 0; i < t->tensor_count; i++) {
-    const rs_tensor *tensor = &t->tensors[i];
-    size_t count = tensor->rows * tensor->columns;
-    double scale = 0;
-    for (size_t k = 0; k < count; k++) scale = fmax(scale, fabs(gradient[tensor->offset + k]));
-    cr_expect(scale > 0, "%s: no gradient by %s", what, tensor->name);
-    for (size_t probe = 0; probe < PROBES; probe++) {
-      size_t index = tensor->offset + (probe * 7919 + 13 * i) % count;
-      double wanted = difference(t, m, &batch, index);
-      cr_expect(fabs(gradient[index] - wanted) <= 1e-7 * fmax(scale, 1e-2), "%s: %s[%zu]: %.12g, not %.12g", what,
-                tensor->name, index - tensor->offset, gradient[index], wanted);
-    }
-  }
+  small_model_differ(t, m, &batch, loss_of, gradient, what);
   free(gradient);
   small_batch_clear(&batch);
   rs_transformer_free(t);

@@ -358,18 +358,8 @@ Test(masked, contradictions__name_the_parameter) {
       {NULL, "hidden=0.75 random=0.5", "random", "must be at most 1 - hidden = 0.25"},
       {NULL, "mask=31", "mask", "must be none of the symbols, which end at 31"},
   };
-  for (size_t i = 0; i < RS_COUNT(wrong); i++) {
-    task_desk desk;
-    rs_err err = {0};
-    desk_make(&desk, "masked");
-    if (wrong[i].file != NULL) bound_set(&desk.parameters, "file", wrong[i].file);
-    desk_set(&desk, wrong[i].settings);
-    desk.parameters.settings.values[rs_settings_find(&desk.parameters.settings, wrong[i].subject)].given = true;
-    cr_expect_eq(desk.kind->check(&desk.parameters.binding, &err), RS_INPUT, "%zu", i);
-    cr_expect_str_eq(err.subject, wrong[i].subject);
-    cr_expect_str_eq(err.message, wrong[i].message);
-    desk_clear(&desk);
-  }
+  for (size_t i = 0; i < RS_COUNT(wrong); i++)
+    desk_refuses("masked", wrong[i].file, wrong[i].settings, wrong[i].subject, wrong[i].message);
 }
 
 Test(masked, lengths__up_to_the_smaller_part) {

@@ -294,18 +294,8 @@ Test(repeat, contradictions__name_the_parameter) {
       {"text", "passage=8 distance=[9,7]", "distance",
        "7: the second passage would begin within the first; must be at least passage = 8"},
   };
-  for (size_t i = 0; i < RS_COUNT(wrong); i++) {
-    task_desk desk;
-    rs_err err = {0};
-    desk_make(&desk, "repeat");
-    if (wrong[i].file != NULL) bound_set(&desk.parameters, "file", wrong[i].file);
-    desk_set(&desk, wrong[i].settings);
-    desk.parameters.settings.values[rs_settings_find(&desk.parameters.settings, wrong[i].subject)].given = true;
-    cr_expect_eq(desk.kind->check(&desk.parameters.binding, &err), RS_INPUT, "%zu", i);
-    cr_expect_str_eq(err.subject, wrong[i].subject);
-    cr_expect_str_eq(err.message, wrong[i].message);
-    desk_clear(&desk);
-  }
+  for (size_t i = 0; i < RS_COUNT(wrong); i++)
+    desk_refuses("repeat", wrong[i].file, wrong[i].settings, wrong[i].subject, wrong[i].message);
 }
 
 Test(repeat, short_lengths_and_texts__are_told_with_what_fits) {

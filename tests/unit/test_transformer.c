@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEQUENCES = 3, PROBES = 6 };
+enum { SEQUENCES = 3 };
 
 static double loss_of(rs_transformer *t, const small_model *m, const rs_batch *batch) {
   rs_context *context;
@@ -42,19 +42,6 @@ static double *gradient_of(rs_transformer *t, const small_model *m, const rs_bat
   return gradient;
 }
 
-/* The derivative by one number, to the fourth order. */
-static double difference(rs_transformer *t, const small_model *m, const rs_batch *batch, size_t index) {
-  const double h = 1e-4;
-  double *value = (double *)t->values + index, kept = *value, sum = 0;
-  const double steps[] = {-2, -1, 1, 2}, weights[] = {1, -8, 8, -1};
-  for (size_t i = 0; i < 4; i++) {
-    *value = kept + steps[i] * h;
-    sum += weights[i] * loss_of(t, m, batch);
-  }
-  *value = kept;
-  return sum / (12 * h);
-}
-
 /* Weights that no norm or bias leaves at 1 or 0. */
 static void shake(rs_transformer *t) {
   double *noise = malloc(t->size * sizeof *noise);
@@ -71,19 +58,7 @@ static void check_dropped(const small_model *m, rs_drop drop, const char *what) 
   shake(t);
   double *gradient = gradient_of(t, m, &batch, &loss);
   cr_expect_float_eq(loss, loss_of(t, m, &batch), 1e-12 * loss, "%s: %.15g", what, loss);
-  for (size_t i = 0; i < t->tensor_count; i++) {
-    const rs_tensor *tensor = &t->tensors[i];
-    size_t count = tensor->rows * tensor->columns;
-    double scale = 0;
-    for (size_t k = 0; k < count; k++) scale = fmax(scale, fabs(gradient[tensor->offset + k]));
-    cr_expect(scale > 0, "%s: no gradient by %s", what, tensor->name);
-    for (size_t probe = 0; probe < PROBES; probe++) {
-      size_t index = tensor->offset + (probe * 7919 + 13 * i) % count;
-      double wanted = difference(t, m, &batch, index);
-      cr_expect(fabs(gradient[index] - wanted) <= 1e-7 * fmax(scale, 1e-2), "%s: %s[%zu]: %.12g, not %.12g", what,
-                tensor->name, index - tensor->offset, gradient[index], wanted);
-    }
-  }
+  small_model_differ(t, m, &batch, loss_of, gradient, what);
   free(gradient);
   small_batch_clear(&batch);
   rs_transformer_free(t);
