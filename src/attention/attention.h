@@ -265,8 +265,8 @@ typedef struct rs_attention_job {
   size_t local;       /* segments are wanted, of which that around the query has keys less far than this; 0: none are */
   const double *tops; /* (top_count,) ascending whole numbers: the weight of so many largest keys is wanted */
   size_t top_count;
-  rs_range map_queries, map_keys; /* the weight of each of these keys is wanted in rows of these positions, which may
-                                     end behind the length; empty: of none */
+  rs_range map_queries, map_keys; /* rows at positions map_queries hold the weights of keys map_keys, one by one; both
+                                     may end behind the length; empty: no row does */
   bool moments;                   /* the moments of the logits in each bin are wanted; nothing is then skipped */
   rs_score_format scores;
   double epsilon; /* keys may be left out of a row that provably hold no more of its weight together; 0: none */
@@ -297,8 +297,8 @@ typedef struct rs_row {
   double skipped_keys, skipped_weight;
   double segment_weight[RS_ROW_SEGMENTS]; /* where the job wants them: with learned_weight they sum to 1 */
   double *top_weight;                     /* (top_count,) of the keys with the most; borrowed from the observation */
-  /* (map_keys,) of each key, an added needle's with that of the key where it stands; NaN: it is not seen. NULL where
-   * the job's map_queries do not have the query; borrowed. */
+  /* (map_keys,) weights of single keys, a planted needle's added to that of the key where it stands; NaN: the key is
+   * not seen. NULL in rows outside map_queries; borrowed. */
   double *key_weight;
   rs_range map_keys;
   /* (bins,) by distance |m - n|; borrowed from the observation */

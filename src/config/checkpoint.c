@@ -34,7 +34,7 @@ static void read_shape(const rs_entry *e, rs_checkpoint *checkpoint, rs_shape_pa
   checkpoint->seed = checkpoint->seeded ? params->seed : 0;
 }
 
-/* What is wrong with how it is trained, where that was written. */
+/* Training settings that contradict each other are reported at the key that says so. */
 static void check_training(const rs_entry *e, const rs_node *node, const rs_training *training) {
   rs_err why = {0};
   const rs_node *wrong =
@@ -100,7 +100,7 @@ static void check_whole(const rs_entry *e, const rs_checkpoint *checkpoint, cons
   if (rs_shape_check(&whole, &why) != RS_OK) rs_entry_report(e, &why);
 }
 
-/* Whether what recipes add to tokens is as wide as these, and suits the pictures that are trained on. */
+/* Embeddings of the checkpoint's recipes must have the width of its tokens, and suit the pictures of training. */
 static void check_embeddings(const rs_entry *e, const rs_checkpoint *checkpoint, const rs_model *model,
                              const rs_example_shape *example) {
   const rs_node *node = rs_node_get(e->node, "method");
@@ -218,7 +218,7 @@ static void take_recipes(rs_checkpoint *checkpoint, rs_model *model, rs_recipe *
   *count = 0;
 }
 
-/* All of a found model's shape but its blocks. */
+/* The shape of a folder's model, without its blocks. */
 static void take_shape(rs_checkpoint *checkpoint, const rs_shape *found) {
   checkpoint->layers = found->decoder.count;
   checkpoint->shape = *found;

@@ -90,8 +90,8 @@ typedef struct rs_checkpoint {
   size_t trained_tokens; /* train_length of its geometry before it is tuned */
   bool seeded;           /* trained from `seed`; else from each cell's own */
   uint64_t seed;
-  bool taught;    /* its distillation token learns what another checkpoint of the experiment says, */
-  size_t teacher; /* which is this model */
+  bool taught;    /* its distillation token learns from another checkpoint of the experiment: */
+  size_t teacher; /* the model number of that */
   bool tuned;     /* trained further, */
   rs_training tuning;
   rs_recipe *tuned_recipes;                  /* (recipe_count,) with these in the place of the others; NULL: the same */
@@ -322,7 +322,7 @@ typedef struct rs_trained {
   rs_training training;
   rs_variant task; /* `task` and its settings */
   uint64_t seed;
-  char teacher[65]; /* the fingerprint of the model that it learns from beside the task; "": none */
+  char teacher[65]; /* fingerprint of the teacher; "": none */
   char origin[65];  /* the fingerprint of the model that it goes on from, with another recipe or length; "": none */
   uint64_t drawn;   /* sequences that it was trained on before: training goes on with those that follow */
   size_t steps;     /* done */
@@ -375,8 +375,8 @@ rs_status rs_folder_shape(const char *folder, rs_shape *shape, rs_err *err) RS_N
 void rs_recipe_warn(const rs_recipe *recipe, const rs_recipe *trained, const rs_model *model, size_t length,
                     const rs_token_layout *tokens, rs_text *out) RS_NONNULL(1, 3, 6);
 
-/* The same of every model and method, at the first length where there is something to say, and which tables of
- * published models are drawn; each once, a line each. */
+/* Warnings of all models and methods at the first length that has one, and of published models whose learned tables are
+ * drawn; a line each, each once. */
 rs_status rs_experiment_warnings(const rs_experiment *experiment, rs_text *lines, rs_err *err) RS_NONNULL(1, 2);
 
 #endif

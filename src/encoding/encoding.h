@@ -166,8 +166,8 @@ typedef struct rs_embed_kind {
   double (*numbers)(const rs_stage_in *in);
   /* Rows of the table for positions [begin, begin + count): out[row * width + dim]. RS_DOMAIN beyond its end. */
   rs_status (*fill)(const void *state, size_t begin, size_t count, double *out, rs_err *err);
-  /* Wave `index` of those that channels are sums of, channel by channel; false past the last. NULL: they are no waves.
-   */
+  /* Wave number `index`, where channels are sums of sines and cosines, listed channel by channel; false past the last.
+   * NULL: channels are no waves. */
   bool (*wave)(const void *state, size_t index, rs_embed_wave *wave);
   /* What training may change: one table (rows, columns). NULL: nothing; of the columns: the width. */
   size_t (*learned_rows)(const void *state);
@@ -223,12 +223,12 @@ typedef struct rs_bias_kind {
   rs_kind_grid *grid; /* of the table that is learned */
 } rs_bias_kind;
 
-/* What the vectors of distance of a method are. With d = n - m, clipped to -reach .. reach, a head has
+/* Form of the vectors of distance of a method. With d = n - m, clipped to -reach .. reach, a head has
  *
  *   < q[m] + u, k[n] > + < q[m] + v, r(d) > [+ < k[n], r(d) >]  in the place of < q[m], k[n] >,
  *   v[n] + a(d)                                                 in that of the value v[n]
  *
- * for the query at m and the key at n of its own sequence; across sequences none of it acts. */
+ * for the query at m and the key at n of the same sequence. Attention to an encoder's sequence has none of it. */
 typedef struct rs_vectors {
   size_t reach;  /* tokens, < L */
   size_t tables; /* of r: 1 that the heads share, or H */
@@ -237,12 +237,12 @@ typedef struct rs_vectors {
   bool values;   /* there is a, which the heads share */
 } rs_vectors;
 
-/* How many distances are told apart: -reach .. reach. */
+/* Number of distances from -reach to reach, C. */
 static inline size_t rs_vector_columns(const rs_vectors *vectors) {
   return 2 * vectors->reach + 1;
 }
 
-/* Where among them the key at n stands for the query at m. */
+/* Column, from 0 to C - 1, of the distance from the query at m to the key at n. */
 static inline size_t rs_vector_column(const rs_vectors *vectors, size_t query, size_t key) {
   if (key >= query) return vectors->reach + (key - query < vectors->reach ? key - query : vectors->reach);
   return vectors->reach - (query - key < vectors->reach ? query - key : vectors->reach);
@@ -275,7 +275,7 @@ typedef struct rs_vector_kind {
   void (*added)(const void *state, size_t head, const double **u, const double **v);
   void (*values)(const void *state, double *out);
   size_t (*learned)(const void *state, rs_learned out[RS_LEARNED]); /* the arrays of the table, in order; how many */
-  /* Adds to each array what these gradients come to by it. */
+  /* Adds to each learned array the gradient by it. */
   void (*gradient)(const void *state, const rs_vector_gradients *by, double *const *learned);
 } rs_vector_kind;
 
@@ -373,7 +373,7 @@ bool rs_recipe_scale_defaults(const rs_recipe *recipe, const rs_model *model) RS
 /* RS_INPUT, with the parameter as subject, when the parameters contradict each other or the model. */
 rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err *err) RS_NONNULL(1, 2);
 
-/* The same where they contradict the tokens: of a recipe that rs_recipe_check has accepted. */
+/* RS_INPUT, with the parameter as subject, where a given table does not suit the model's width or `tokens`. */
 rs_status rs_recipe_fit(const rs_recipe *recipe, const rs_model *model, const rs_token_layout *tokens, rs_err *err)
     RS_NONNULL(1, 2, 3);
 
@@ -443,7 +443,7 @@ struct rs_model {
 rs_status rs_model_copy(rs_model *copy, const rs_model *from, rs_err *err) RS_NONNULL(1, 2);
 void rs_model_clear(rs_model *model) RS_NONNULL(1);
 
-/* Numbers of a token that embeddings are added to. */
+/* Width of the vectors that embeddings are added to: the model's, or heads * head_dim where it says none. */
 static inline size_t rs_model_width(const rs_model *model) {
   return model->width > 0 ? model->width : model->heads * model->head_dim;
 }
@@ -654,7 +654,7 @@ void rs_encoding_vectors_added(const rs_encoding *encoding, size_t head, const d
 /* out (D, C) = a(d), of vectors that have values. */
 void rs_encoding_vectors_values(const rs_encoding *encoding, double *out) RS_NONNULL(1, 2);
 
-/* What they will be at `length`; false, too, where memory is too short to tell. */
+/* Form of a recipe's vectors at `length`; false where it has none, or memory is too short to bind its parameters. */
 bool rs_recipe_vectors(const rs_recipe *recipe, const rs_model *model, size_t length, rs_vectors *vectors)
     RS_NONNULL(1, 2, 4);
 
@@ -759,7 +759,7 @@ void rs_encoding_turn_gradient(const rs_encoding *encoding, size_t head, size_t 
 /* Whether it learns what those angles come from. */
 bool rs_encoding_turns_learned(const rs_encoding *encoding);
 
-/* The same for gradients by the vectors of distance. */
+/* Adds to `learned` the gradients by the arrays that vectors of distance learn, from those by the vectors. */
 void rs_encoding_vectors_gradient(const rs_encoding *encoding, const rs_vector_gradients *by, double *const *learned);
 
 /* Fixes in the recipe that `encoding` was made of what it leaves to the pictures (table_grid: own): elsewhere the very

@@ -133,7 +133,7 @@ rs_status rs_file_write(const char *path, const char *data, size_t length, rs_er
  * with the path and the reason; nothing is left behind. */
 rs_status rs_file_writable(const char *path, rs_err *err) RS_NONNULL(1);
 
-/* Whether two paths are of one file: one that is there, or one name in one folder. */
+/* Whether two paths name one file: the same inode, or, of files that are not there yet, one name in one folder. */
 bool rs_file_same(const char *one, const char *two) RS_NONNULL(1, 2);
 
 /* Removes directory/name; RS_OK when it is not there. */

@@ -23,9 +23,9 @@ typedef enum rs_map_part {
   RS_MAP_MASS,     /* value: falls into bins, and is divided by their width */
   RS_MAP_LOW,      /* value: the least of the bin, called as another value and _low: drawn as that one's envelope */
   RS_MAP_HIGH,     /* value: the largest of the bin, likewise with _high */
-  RS_MAP_SEEN,     /* value: attention, as with RS_MAP_ONE; what has none is not seen, and stays blank: no gap */
-  RS_MAP_SHARE,    /* value: a share of the panel, said in its title */
-  RS_MAP_ONE       /* value: of one model or one sequence, so that a mean over seeds is nothing: one seed is drawn */
+  RS_MAP_SEEN, /* value: attention of one model and sequence, as RS_MAP_ONE; keys without a value are not seen: blank */
+  RS_MAP_SHARE, /* value: a share of the panel, said in its title */
+  RS_MAP_ONE    /* value: of one model or sequence; pictures show one seed, as a mean over seeds has no meaning */
 } rs_map_part;
 
 /* A column of summary.csv or of a curve. */
@@ -58,7 +58,7 @@ typedef struct rs_curve_in {
   size_t width;                /* H * D */
   size_t bins;                 /* of distances, at most */
   size_t sequences;            /* of a task that are read, at most; 0: heads are simulated */
-  size_t trained;              /* sequences that training drew from and that can be read again; 0: without end */
+  size_t trained;              /* sequences of RS_SPLIT_TRAINED; 0: training has no end of them */
   size_t observed;             /* heads of a cell whose rows are observed; 0: none are */
   const rs_query_set *queries; /* of them; NULL: all that there are */
   const rs_token_layout *tokens;
@@ -108,7 +108,7 @@ typedef struct rs_reading_in {
    * both read by the same recipes (rs_cut). */
   const double *whole, *cut;
   const rs_reading *baseline; /* for metrics that have one: what it said to the same targets */
-  const rs_reading *trained;  /* for metrics that want it: what the model said to RS_SPLIT_TRAINED */
+  const rs_reading *trained;  /* of RS_SPLIT_TRAINED, for metrics that are marked `trained` */
 } rs_reading_in;
 
 typedef struct rs_row_needs rs_row_needs;
@@ -118,7 +118,8 @@ typedef struct rs_metric_kind {
   /* RS_INPUT, with the parameter as subject, when parameters contradict each other; what follows takes parameters that
    * it has accepted. May be NULL. */
   rs_status (*check)(const rs_binding *binding, rs_err *err);
-  /* RS_INPUT where a cell of `in` can have nothing of what the parameters say. May be NULL. */
+  /* RS_INPUT where no cell like `in` can have a result under these parameters; the message goes on from "which". May be
+   * NULL. */
   rs_status (*fit)(const void *params, const rs_curve_in *in, rs_err *err);
   bool needs_needle;  /* reports nothing without a source that plants needles */
   bool needs_moments; /* reads the moments of the logits in each bin */
@@ -147,7 +148,7 @@ typedef struct rs_metric_kind {
   void (*cut)(const void *params, rs_cut *cut);
   /* Which baseline a metric of readings compares with. NULL: none. */
   rs_baseline (*baseline)(const void *params);
-  bool trained; /* a metric of readings reads what training drew from, too */
+  bool trained; /* of a metric of readings: it reads RS_SPLIT_TRAINED as well */
   /* Metrics of readings have this alone. `result` is empty, but for the curve's number of columns. RS_MEMORY. */
   rs_status (*read)(const rs_reading_in *in, rs_result *result, rs_err *err);
 } rs_metric_kind;

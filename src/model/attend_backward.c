@@ -1,7 +1,6 @@
 /* Attention backwards. With dp = <dout, v>, times the mask where weights are dropped, and dot = <dout, out>, a logit's
- * gradient is p (dp - dot); a tile's are
- * computed from its queries and keys again (Dao et al., arXiv:2205.14135, algorithm 4). Gradients by queries gather
- * over a tile of them, those by keys and values over all. */
+ * gradient is p (dp - dot). A tile's logits are computed from its queries and keys again (Dao et al., arXiv:2205.14135,
+ * algorithm 4). Gradients by queries gather over a tile of them, those by keys and values over all. */
 #include "attend.h"
 
 #include <math.h>

@@ -18,14 +18,14 @@ typedef enum rs_form { RS_DECODER, RS_ENCODER, RS_ENCODER_DECODER, RS_VISION } r
 enum { RS_FORMS = RS_VISION + 1 };
 extern const char *const rs_form_words[RS_FORMS + 1];
 
-/* The state that says one class a sequence: the class token's, or the mean of all but that (z = 1/N sum z_i). The class
+/* State that says the class of a sequence: the class token's, or the mean of all but that (z = 1/N sum z_i). The class
  * token of an encoder of text is its first token. */
 typedef enum rs_pool { RS_POOL_CLASS, RS_POOL_MEAN } rs_pool;
 enum { RS_POOLS = RS_POOL_MEAN + 1 };
 extern const char *const rs_pool_words[RS_POOLS + 1];
 
-/* What predicts: the head of the class, or that and the head of a distillation token (DeiT, arXiv:2012.12877), of which
- * softmaxes (the paper) or logits (transformers) are averaged. */
+/* Prediction by the head of the class alone, or by the mean of its softmaxes (the paper) or logits (transformers) and
+ * those of the head of a distillation token (DeiT, arXiv:2012.12877). */
 typedef enum rs_prediction { RS_PREDICTS_CLASS, RS_PREDICTS_SOFTMAXES, RS_PREDICTS_LOGITS } rs_prediction;
 enum { RS_PREDICTIONS = RS_PREDICTS_LOGITS + 1 };
 extern const char *const rs_prediction_words[RS_PREDICTIONS + 1];
@@ -151,10 +151,10 @@ typedef struct rs_shape {
   rs_stack decoder;    /* of all forms: the stack whose last states become classes */
 } rs_shape;
 
-/* Tokens before the patches of a picture, and before those that are pooled: of the class and of distillation. */
+/* Number of tokens before a picture's patches (the class token and that of distillation), which pooling leaves out. */
 size_t rs_shape_lead(const rs_shape *shape) RS_NONNULL(1);
 
-/* Classes that it says of a sequence of `length` tokens, A: one a token, or one. */
+/* Number of classes that a model says of a sequence of `length` tokens, A: one at each token, or one of all. */
 size_t rs_shape_answers(const rs_shape *shape, size_t length) RS_NONNULL(1);
 
 /* RS_INPUT where parts do not fit together, RS_MEMORY for more numbers than memory counts. */
@@ -358,15 +358,15 @@ rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *
 rs_status rs_read_rows(const rs_transformer *transformer, const rs_reader_in *in,
                        void (*take)(void *context, const double *row), void *context, rs_err *err) RS_NONNULL(1, 2, 3);
 
-/* What the first sequence is read with, for those who want more of a pass than its answers: its context, which is the
- * caller's, and itself, borrowed from `in`. Fails as rs_read_logits. */
+/* Context and batch of the first sequence, for callers that want more of a pass than its answers. The caller frees the
+ * context; the batch borrows from `in`. Fails as rs_read_logits. */
 rs_status rs_reader_context(const rs_transformer *transformer, const rs_reader_in *in, rs_context **context,
                             rs_batch *batch, rs_err *err) RS_NONNULL(1, 2, 3, 4);
 
 /* Numbers of each answer: C or d. */
 size_t rs_reader_width(const rs_transformer *transformer) RS_NONNULL(1);
 
-/* Whether one class a sequence is all that it says. */
+/* Whether the model says one class a sequence. */
 bool rs_reader_single(const rs_transformer *transformer) RS_NONNULL(1);
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
@@ -388,9 +388,9 @@ typedef struct rs_example_shape {
   size_t patch_numbers;         /* vision: numbers of a patch; the patches are the tokens, without the class token */
   size_t frames, rows, columns; /* vision: the grid of patches; their product is the length */
   bool untrainable;             /* there are no sequences to train on */
-  size_t evaluated;             /* the fewest tokens of evaluation's, which may be more than these; 0: these will do */
-  size_t evaluations;           /* different sequences of evaluation, after which they come again; 0: no end */
-  size_t trained;               /* of RS_SPLIT_TRAINED, likewise; 0: there is no such split */
+  size_t evaluated;   /* fewest tokens of evaluation sequences, where they need more than training's; 0: any will do */
+  size_t evaluations; /* different sequences of evaluation, after which they come again; 0: no end */
+  size_t trained;     /* sequences of RS_SPLIT_TRAINED; 0: training draws without end */
 } rs_example_shape;
 
 /* One sequence. The caller gives the arrays. */
@@ -431,7 +431,7 @@ typedef struct rs_task_kind {
   unsigned recalled;
   bool seeks;  /* evaluation sequences say which token holds what a target asks for (rs_example.sought) */
   bool single; /* of encoders: a sequence has one target, at token 0, which is the class of all of it */
-  bool twins;  /* evaluation sequences 2k and 2k + 1 are one pair, and read both or neither */
+  bool twins;  /* evaluation sequences 2k and 2k + 1 are a pair: an even number of them is read */
   rs_crop crop;
   size_t state_size;
   /* Fills the state, zeroed before. RS_INPUT, RS_IO (a text that cannot be read), RS_MEMORY. */

@@ -145,7 +145,8 @@ typedef enum rs_drop_place {
   RS_DROP_PLACES
 } rs_drop_place;
 
-/* The chunk's at a place of a block. Of weights each head has a place: so many follow. */
+/* Dropout at one place of a block, for the chunk at hand. Attention weights have a place for each head, counted on from
+ * this. */
 static inline rs_drop rs_drop_at(const rs_work *w, bool encoder, size_t block, rs_drop_place place) {
   rs_drop drop = w->drop;
   drop.place = (((uint64_t)block * 2 + encoder) * RS_DROP_PLACES + place) << 32;
