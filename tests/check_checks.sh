@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: tests/check_checks.sh
-# Plants in a small source tree what check_layers.sh and check_circles.sh are there to refuse, one offence
-# at a time.
+# Plants in a small source tree what check_layers.sh, check_circles.sh and docs/check_results.sh are there to
+# refuse, one offence at a time.
 # Fails where one of them lets it pass, or refuses the tree without it.
 set -eu
 
@@ -108,6 +108,25 @@ file src/kernel/sum.c '/* rs_angle */ static double rs_angle_of(double x) {' '  
 file src/kernel/angle.c 'static double rs_angle_of(double x) {' '  return x;' '}' 'double rs_angle(double x) {' \
     '  return rs_angle_of(rs_sum(x));' '}'
 expect check_circles.sh 0 'no circle' 'names in comments, texts and static functions'
+
+if command -v git >/dev/null; then
+    begin
+    git init -q "$tree"
+    file README.md '[a table](results/a/summary.csv) and [a folder](results/a/)'
+    file experiments/b/README.md '![a picture](../../results/a/plots/b.svg)'
+    file results/a/summary.csv 'method,loss_nats'
+    file results/a/plots/b.svg '<svg/>'
+    file tests/none ''
+    file docs/none ''
+    git -C "$tree" add results/a/summary.csv
+    expect docs/check_results.sh 1 'experiments/b/README.md: cites results/a/plots/b.svg, which git does not know' 'a picture that is here alone'
+    git -C "$tree" add results/a/plots/b.svg
+    expect docs/check_results.sh 0 '3 links to results' 'results that git knows'
+    git -C "$tree" rm -q --cached results/a/summary.csv
+    expect docs/check_results.sh 1 'README.md: cites results/a/summary.csv, which git does not know' 'a table that is here alone'
+    rm -rf -- "${tree:?}/.git"
+    expect docs/check_results.sh 77 'skipped' 'a tree without git'
+fi
 
 [ "$failed" -eq 0 ] && echo 'check_checks: what is planted is refused'
 exit "$failed"
