@@ -127,7 +127,7 @@ check_bash() {
     bash_offers ropescope report m '->' 'my results'
     bash_offers ropescope run a '->' a.yaml alibi-heads alibi-windows attention-maps attention-mass
     bash_offers ropescope run 'b' '->' 'b c.yml' base-and-reach base-bound bfloat16-shift
-    bash_offers ropescope run s '->' same-targets short-context-damage simulated-against-learned sinusoid-claims sinusoid-or-rope-on-pictures sub superficial-length
+    bash_offers ropescope run s '->' short-context-damage simulated-against-learned sinusoid-claims sinusoid-or-rope-on-pictures sub superficial-length
     bash_offers ropescope check d '->' d.json
     bash_offers ropescope run --out s '->' sub
     bash_offers "$program" help v '->' verify version
