@@ -22,10 +22,12 @@ typedef enum rs_mask_kind {
  * Chunks: n <= m, both within the same `window` tokens (Llama 4). Band: |m - n| < window (ModernBERT).
  * Cross: the queries belong to another sequence than the keys, of the same length. Every query sees every key, and
  * neither rotation nor bias acts (as in T5, BART, Whisper); additive embeddings and logit scales do. What is observed
- * by distance is so by |m - n| all the same. */
+ * by distance is so by |m - n| all the same. Where there are ids, they stand in the place of m and n in windows, chunks
+ * and sinks; of tokens of one id those before a query are seen. */
 typedef struct rs_mask {
   rs_mask_kind kind;
   size_t window, sinks; /* tokens, >= 1 where used */
+  const double *ids;    /* (L,) positions of the tokens, which do not fall; NULL: tokens are counted. Borrowed */
 } rs_mask;
 
 /* Keys [begin, end). */

@@ -1,6 +1,7 @@
 /* Masks as ranges of keys, and which query positions are observed. */
 #include "attention/attention.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,13 +9,44 @@ bool rs_mask_sees_ahead(const rs_mask *mask) {
   return mask->kind == RS_BIDIRECTIONAL || mask->kind == RS_BAND;
 }
 
-size_t rs_mask_ranges(const rs_mask *mask, size_t length, size_t query, rs_range out[2]) {
-  size_t end = mask->kind == RS_BIDIRECTIONAL || mask->kind == RS_CROSS ? length : query + 1;
+/* The first of `length` tokens whose id is at least `least`, or above it; `length`: none is. */
+static size_t first_from(const double *ids, size_t length, double least, bool above) {
+  size_t low = 0, high = length;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (above ? ids[middle] > least : ids[middle] >= least)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+/* The keys from `begin` to `end` - 1 that the query sees but for sinks, and how many of those there are, as ids say. */
+static void look_by_ids(const rs_mask *mask, size_t length, size_t query, size_t *begin, size_t *end, size_t *sinks) {
+  const double *ids = mask->ids;
+  double id = ids[query], window = (double)mask->window;
   bool windowed = mask->kind == RS_WINDOW || mask->kind == RS_WINDOW_SINKS || mask->kind == RS_BAND;
-  if (mask->kind == RS_BAND) end = mask->window < length - query ? query + mask->window : length;
-  size_t begin = windowed && query + 1 > mask->window ? query + 1 - mask->window : 0;
-  if (mask->kind == RS_CHUNKS) begin = query - query % mask->window;
-  size_t sinks = mask->kind == RS_WINDOW_SINKS ? mask->sinks : 0;
+  if (mask->kind == RS_BAND) *end = first_from(ids, length, id + window, false);
+  if (windowed) *begin = first_from(ids, query + 1, id - window, true);
+  if (mask->kind == RS_CHUNKS) *begin = first_from(ids, query + 1, floor(id / window) * window, false);
+  if (mask->kind == RS_WINDOW_SINKS) *sinks = first_from(ids, query + 1, (double)mask->sinks, false);
+}
+
+static void look_by_index(const rs_mask *mask, size_t length, size_t query, size_t *begin, size_t *end, size_t *sinks) {
+  bool windowed = mask->kind == RS_WINDOW || mask->kind == RS_WINDOW_SINKS || mask->kind == RS_BAND;
+  if (mask->kind == RS_BAND) *end = mask->window < length - query ? query + mask->window : length;
+  if (windowed && query + 1 > mask->window) *begin = query + 1 - mask->window;
+  if (mask->kind == RS_CHUNKS) *begin = query - query % mask->window;
+  if (mask->kind == RS_WINDOW_SINKS) *sinks = mask->sinks;
+}
+
+size_t rs_mask_ranges(const rs_mask *mask, size_t length, size_t query, rs_range out[2]) {
+  size_t end = mask->kind == RS_BIDIRECTIONAL || mask->kind == RS_CROSS ? length : query + 1, begin = 0, sinks = 0;
+  if (mask->ids != NULL)
+    look_by_ids(mask, length, query, &begin, &end, &sinks);
+  else
+    look_by_index(mask, length, query, &begin, &end, &sinks);
   if (sinks >= begin) begin = 0; /* the sinks touch the window: one range, up to where either reaches */
   if (begin == 0 || sinks == 0) {
     out[0] = (rs_range){begin, end};

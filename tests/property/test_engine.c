@@ -112,7 +112,7 @@ Test(engine, window__as_long_as_the_context__equals_causal_bit_by_bit) {
     world w;
     if (world_draw(&w, job, 200)) {
       size_t longer = once_in(&w.dice, 2) ? SIZE_MAX - w.encoding->length : pick(&w.dice, 0, 3);
-      rs_mask wide = {windows[job % 2], w.encoding->length + longer, pick(&w.dice, 1, 9)};
+      rs_mask wide = {windows[job % 2], w.encoding->length + longer, pick(&w.dice, 1, 9), NULL};
       w.job.mask = (rs_mask){.kind = RS_CAUSAL};
       rs_observation *causal = run_alone(&w);
       w.job.mask = wide;

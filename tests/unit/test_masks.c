@@ -8,16 +8,18 @@
 
 /* ---- masks ------------------------------------------------------------------------------------------------------- */
 
-/* The definitions of attention.h, key by key. */
+/* The definitions of attention.h, key by key; of tokens of one id those before the query are seen. */
 static bool sees(const rs_mask *mask, size_t m, size_t n) {
+  double query = mask->ids != NULL ? mask->ids[m] : (double)m, key = mask->ids != NULL ? mask->ids[n] : (double)n;
+  double window = (double)mask->window;
   switch (mask->kind) {
   case RS_BIDIRECTIONAL:
   case RS_CROSS: return true;
   case RS_CAUSAL: return n <= m;
-  case RS_WINDOW: return n <= m && m - n < mask->window;
-  case RS_CHUNKS: return n <= m && n / mask->window == m / mask->window;
-  case RS_BAND: return n <= m ? m - n < mask->window : n - m < mask->window;
-  default: return n <= m && (m - n < mask->window || n < mask->sinks);
+  case RS_WINDOW: return n <= m && query - key < window;
+  case RS_CHUNKS: return n <= m && floor(key / window) == floor(query / window);
+  case RS_BAND: return fabs(query - key) < window;
+  default: return n <= m && (query - key < window || key < (double)mask->sinks);
   }
 }
 
@@ -42,16 +44,30 @@ Test(mask, tiny_worlds__ranges__are_the_keys_of_the_definition) {
     for (size_t length = 1; length <= MOST; length++)
       for (size_t window = 1; window <= MOST + 2; window++)
         for (size_t sinks = 1; sinks <= MOST + 2; sinks++)
-          for (size_t m = 0; m < length; m++) check_mask(&(rs_mask){kind, window, sinks}, length, m);
+          for (size_t m = 0; m < length; m++) check_mask(&(rs_mask){kind, window, sinks, NULL}, length, m);
+}
+
+Test(mask, ids__stand_in_the_place_of_numbers) {
+  enum { LENGTH = 9 };
+  static const double lists[][LENGTH] = {{0, 1, 2, 3, 4, 5, 6, 7, 8},
+                                         {3, 4, 5, 6, 7, 8, 9, 10, 11},
+                                         {0, 2, 3, 7, 8, 9, 14, 15, 40},
+                                         {-7, -6, -3, -1, 0, .5, 1, 4, 4.25},
+                                         {0, 0, 0, 1, 1, 2, 5, 5, 5}};
+  for (size_t i = 0; i < RS_COUNT(lists); i++)
+    for (rs_mask_kind kind = RS_CAUSAL; kind <= RS_BAND; kind++)
+      for (size_t window = 1; window <= LENGTH + 2; window++)
+        for (size_t sinks = 1; sinks <= LENGTH + 2; sinks++)
+          for (size_t m = 0; m < LENGTH; m++) check_mask(&(rs_mask){kind, window, sinks, lists[i]}, LENGTH, m);
 }
 
 Test(mask, huge_window_and_sinks__ranges__do_not_overflow) {
   static const size_t sizes[] = {1, 1000, SIZE_MAX - 1, SIZE_MAX};
-  for (size_t w = 0; w < RS_COUNT(sizes); w++) check_mask(&(rs_mask){RS_BAND, sizes[w], 0}, 20, 11);
+  for (size_t w = 0; w < RS_COUNT(sizes); w++) check_mask(&(rs_mask){RS_BAND, sizes[w], 0, NULL}, 20, 11);
   for (size_t w = 0; w < RS_COUNT(sizes); w++)
     for (size_t s = 0; s < RS_COUNT(sizes); s++)
       for (rs_mask_kind kind = RS_WINDOW; kind <= RS_WINDOW_SINKS; kind++)
-        check_mask(&(rs_mask){kind, sizes[w], sizes[s]}, 20, 11);
+        check_mask(&(rs_mask){kind, sizes[w], sizes[s], NULL}, 20, 11);
 }
 
 /* ---- queries ----------------------------------------------------------------------------------------------------- */

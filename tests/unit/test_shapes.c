@@ -258,14 +258,14 @@ Test(shapes, blocks_that_differ__have_attentions_apiece) {
     rs_mask mask, other;
     double scale, cap;
     size_t kv_heads;
-  } cases[] = {{{RS_CAUSAL, 0, 0}, {RS_WINDOW, 3, 0}, 0, 0, 2},
-               {{RS_WINDOW, 4, 0}, {RS_WINDOW, 3, 0}, 0, 0, 2},
-               {{RS_CHUNKS, 4, 0}, {RS_CHUNKS, 3, 0}, 0, 0, 2},
-               {{RS_BAND, 4, 0}, {RS_BAND, 3, 0}, 0, 0, 2},
-               {{RS_WINDOW_SINKS, 3, 1}, {RS_WINDOW_SINKS, 3, 2}, 0, 0, 2},
-               {{RS_CAUSAL, 0, 0}, {RS_CAUSAL, 0, 0}, 3, 0, 2},
-               {{RS_CAUSAL, 0, 0}, {RS_CAUSAL, 0, 0}, 0, 1e-3, 2},
-               {{RS_CAUSAL, 0, 0}, {RS_CAUSAL, 0, 0}, 0, 0, 1}};
+  } cases[] = {{{RS_CAUSAL, 0, 0, NULL}, {RS_WINDOW, 3, 0, NULL}, 0, 0, 2},
+               {{RS_WINDOW, 4, 0, NULL}, {RS_WINDOW, 3, 0, NULL}, 0, 0, 2},
+               {{RS_CHUNKS, 4, 0, NULL}, {RS_CHUNKS, 3, 0, NULL}, 0, 0, 2},
+               {{RS_BAND, 4, 0, NULL}, {RS_BAND, 3, 0, NULL}, 0, 0, 2},
+               {{RS_WINDOW_SINKS, 3, 1, NULL}, {RS_WINDOW_SINKS, 3, 2, NULL}, 0, 0, 2},
+               {{RS_CAUSAL, 0, 0, NULL}, {RS_CAUSAL, 0, 0, NULL}, 3, 0, 2},
+               {{RS_CAUSAL, 0, 0, NULL}, {RS_CAUSAL, 0, 0, NULL}, 0, 1e-3, 2},
+               {{RS_CAUSAL, 0, 0, NULL}, {RS_CAUSAL, 0, 0, NULL}, 0, 0, 1}};
   static double alike[ANSWERS], differ[ANSWERS], swapped[ANSWERS];
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     small_model m;
