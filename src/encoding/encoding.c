@@ -5,13 +5,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Biases, embeddings and position maps count tokens from 0; a caller's position ids go with plain rotations alone. */
+/* Rows of biases and embeddings stand at whole numbers from 0 on, and temperatures begin there. */
+static rs_status check_counts(const rs_encoding *encoding, const rs_token_layout *tokens, rs_err *err) {
+  const rs_method *method = encoding->method;
+  bool integers = method->bias != NULL || method->embed != NULL,
+       from_0 = rs_lscale_kind_of(&encoding->params->common) != NULL;
+  for (size_t n = 0; n < tokens->id_count && (integers || from_0); n++) {
+    double id = tokens->ids[n * RS_AXES];
+    if (id >= 0 && (!integers || id == floor(id))) continue;
+    return rs_fail_on(err, RS_DOMAIN, "ids", "position id %g: %s reads %s from 0 on", id, method->name,
+                      integers ? "whole numbers" : "a scale of logits");
+  }
+  return RS_OK;
+}
+
+/* Maps that bend positions, vectors of distance and keys of a cache know tokens by their numbers alone. */
 static rs_status copy_ids(rs_encoding *encoding, const rs_token_layout *tokens, rs_err *err) {
   const rs_method *method = encoding->method;
+  bool pointwise = method->pos == &rs_pos_identity || method->pos == &rs_pos_linear;
+  bool aged = method->freq != NULL && encoding->params->rotary.cached_keys.number != RS_NO_COUNT;
   if (tokens->ids == NULL) return RS_OK;
-  if (method->bias != NULL || method->embed != NULL || method->vectors != NULL || method->pos != &rs_pos_identity)
-    return rs_fail(err, RS_UNSUPPORTED, "%s reads the numbers of tokens: position ids are for plain rotations",
-                   method->name);
+  if (!pointwise || method->vectors != NULL || aged)
+    return rs_fail_on(err, RS_UNSUPPORTED, "ids",
+                      "%s goes by the numbers of tokens%s: position ids must be 0, 1, 2, ... "
+                      "(in any order), without gaps",
+                      method->name, aged ? ", with cached_keys" : "");
+  RS_TRY(check_counts(encoding, tokens, err));
   size_t count = tokens->id_count * RS_AXES;
   encoding->tokens.ids = rs_alloc(count, sizeof *tokens->ids, err);
   if (encoding->tokens.ids == NULL) return RS_MEMORY;
@@ -133,6 +152,7 @@ static rs_status prepare_embedding(rs_encoding *encoding, rs_stage_in in, rs_err
   if (kind == NULL) return RS_OK;
   in.kind = &kind->kind;
   in.params = encoding->params->embed.fields;
+  in.length = rs_token_layout_reach(&encoding->tokens, encoding->length);
   encoding->embed_state = rs_alloc(1, kind->state_size, err);
   return encoding->embed_state != NULL ? kind->prepare(&in, encoding->embed_state, err) : RS_MEMORY;
 }
@@ -142,6 +162,7 @@ static rs_status prepare_bias(rs_encoding *encoding, rs_stage_in in, rs_err *err
   if (kind == NULL) return RS_OK;
   in.kind = &kind->kind;
   in.params = encoding->params->bias.fields;
+  in.length = rs_token_layout_reach(&encoding->tokens, encoding->length);
   encoding->bias_size = rs_bias_table_size(kind, &in);
   encoding->bias_state = rs_alloc(1, kind->state_size, err);
   encoding->bias_table = rs_alloc(encoding->bias_size, sizeof *encoding->bias_table, err);

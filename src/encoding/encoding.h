@@ -478,6 +478,10 @@ size_t rs_token_layout_tokens(const rs_token_layout *layout) RS_NONNULL(1);
 /* RS_DOMAIN where the runs take more tokens than `length`, or ids are given for other than `length`. */
 rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs_err *err) RS_NONNULL(1);
 
+/* Positions from 0 to the last: `length`, or where ids are given the largest and 1, which transformers takes for the
+ * length of a sequence (modeling_rope_utils.py, dynamic_rope_update). */
+size_t rs_token_layout_reach(const rs_token_layout *layout, size_t length) RS_NONNULL(1);
+
 /* How the tokens of images and videos are counted (tokens.c). */
 typedef enum rs_id_scheme {
   RS_IDS_QWEN2_VL,
@@ -623,7 +627,8 @@ size_t rs_encoding_segments(const rs_encoding *encoding, size_t query, rs_segmen
  * this. Borrows, and is not freed. */
 rs_encoding rs_encoding_of_head(const rs_encoding *encoding, size_t head) RS_NONNULL(1);
 
-/* bias[n - begin] = bias(head, query, n) in nats for keys [begin, end). Zeros without a bias. */
+/* bias[n - begin] = bias(head, query, n) in nats for keys [begin, end), by their ids where such are given. Zeros
+ * without a bias. */
 void rs_encoding_bias_row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,
                           double *bias) RS_NONNULL(1, 6);
 
@@ -632,7 +637,7 @@ void rs_encoding_bias_row(const rs_encoding *encoding, size_t head, size_t query
 void rs_encoding_quick_bias_row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,
                                 double *bias) RS_NONNULL(1, 6);
 
-/* Whether there is a bias, and it is a function of m - n alone, or of n alone. */
+/* Whether there is a bias, and it is a function of m - n alone (never where ids are given), or of n alone. */
 bool rs_encoding_bias_of_distance(const rs_encoding *encoding) RS_NONNULL(1);
 bool rs_encoding_bias_of_key(const rs_encoding *encoding) RS_NONNULL(1);
 
@@ -658,8 +663,8 @@ void rs_encoding_vectors_values(const rs_encoding *encoding, double *out) RS_NON
 bool rs_recipe_vectors(const rs_recipe *recipe, const rs_model *model, size_t length, rs_vectors *vectors)
     RS_NONNULL(1, 2, 4);
 
-/* What is added to the tokens at [begin, begin + count): out[row * width + dim], zeros without an embedding. RS_DOMAIN
- * beyond the end of its table. */
+/* What is added to the tokens at [begin, begin + count): out[row * width + dim], zeros without an embedding; by their
+ * ids where such are given. RS_DOMAIN beyond the end of its table. */
 rs_status rs_encoding_embed(const rs_encoding *encoding, size_t begin, size_t count, double *out, rs_err *err)
     RS_NONNULL(1, 4);
 

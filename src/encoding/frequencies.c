@@ -21,6 +21,10 @@ static rs_freq_in frequency_input(const rs_encoding *encoding, const rs_model *m
                       .params = params->freq.fields};
 }
 
+static size_t reach_of(const rs_encoding *encoding) {
+  return rs_token_layout_reach(&encoding->tokens, encoding->length);
+}
+
 /* Resonance RoPE, arXiv:2403.00071: wavelengths of whole tokens, so that a pair that went full circle in training shows
  * no new angle later. */
 static void resonate(size_t pairs, double *omega) {
@@ -61,7 +65,7 @@ static rs_status fill_ladder(rs_encoding *encoding, const rs_model *model, rs_er
   if (!encoding->precision.running) return RS_OK;
   encoding->ladder_share = rs_alloc(pairs, sizeof *encoding->ladder_share, err);
   if (encoding->ladder_share == NULL) return RS_MEMORY;
-  double theta = frequency_input(encoding, model, encoding->length).theta, dims = (double)encoding->rotary_dim;
+  double theta = frequency_input(encoding, model, reach_of(encoding)).theta, dims = (double)encoding->rotary_dim;
   encoding->ladder_ratio = (float)pow(theta, -2 / dims);
   for (size_t j = 0; j < pairs; j++)
     encoding->ladder_share[j] = (float)(encoding->omega[j] * pow(theta, 2 * (double)j / dims));
@@ -107,7 +111,7 @@ void rs_frequencies_settle(rs_encoding *encoding) {
 /* Where heads have frequencies of their own, those of all. */
 static rs_status mix_frequencies(rs_encoding *encoding, const rs_model *model, rs_err *err) {
   if (encoding->method->freq->mix == NULL) return RS_OK;
-  rs_freq_in in = frequency_input(encoding, model, encoding->length);
+  rs_freq_in in = frequency_input(encoding, model, reach_of(encoding));
   RS_TRY(rs_mixed_fill(encoding, &in, err));
   if (encoding->wavelengths == RS_WAVES_WHOLE) resonate(encoding->tables * (encoding->rotary_dim / 2), encoding->omega);
   return RS_OK;
@@ -116,7 +120,7 @@ static rs_status mix_frequencies(rs_encoding *encoding, const rs_model *model, r
 static size_t count_tables(const rs_encoding *encoding, const rs_model *model) {
   const rs_freq_kind *kind = encoding->method->freq;
   if (kind == NULL || kind->by_head == NULL) return 1;
-  rs_freq_in in = frequency_input(encoding, model, encoding->length);
+  rs_freq_in in = frequency_input(encoding, model, reach_of(encoding));
   return kind->by_head(&in) ? encoding->heads : 1;
 }
 
@@ -139,7 +143,7 @@ rs_status rs_frequencies_fill(rs_encoding *encoding, const rs_model *model, rs_e
   if (encoding->method->freq == NULL) return RS_OK;
   RS_TRY(fill_axes(encoding, model, err));
   rs_freq_out out = {.omega = encoding->omega};
-  RS_TRY(exact_frequencies(encoding, model, encoding->length, &out, err));
+  RS_TRY(exact_frequencies(encoding, model, reach_of(encoding), &out, err));
   RS_TRY(mix_frequencies(encoding, model, err));
   stop_idle_pairs(encoding);
   rs_ladder(model->rope_theta, (double)encoding->rotary_dim, pairs, encoding->omega_trained);

@@ -32,6 +32,11 @@ void rs_stage_params_free(rs_stage_params *params);
 rs_stage_in rs_stage_input(const rs_method *method, const rs_model *model, const rs_stage_params *params, size_t length,
                            const rs_token_layout *tokens);
 
+/* Where token m stands: its id on the first axis, or m. */
+static inline double rs_stage_position(const rs_stage_in *in, size_t m) {
+  return in->tokens != NULL && in->tokens->ids != NULL ? in->tokens->ids[m * RS_AXES] : (double)m;
+}
+
 /* Numbers in the table of a bias. */
 size_t rs_bias_table_size(const rs_bias_kind *kind, const rs_stage_in *in);
 

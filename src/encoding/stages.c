@@ -46,12 +46,13 @@ rs_stage_in rs_stage_input(const rs_method *method, const rs_model *model, const
   size_t given = params->common.train_length;
   double train_length = (double)(given == RS_NO_COUNT ? model->train_length : given);
   bool scaled = rs_method_scaled(method);
+  double reach = (double)(tokens != NULL ? rs_token_layout_reach(tokens, length) : length);
   return (rs_stage_in){.length = length,
                        .heads = model->heads,
                        .head_dim = model->head_dim,
                        .width = rs_model_width(model),
                        .train_length = train_length,
-                       .scale = scaled ? rs_scale_at(&params->scale, (double)length, train_length) : NAN,
+                       .scale = scaled ? rs_scale_at(&params->scale, reach, train_length) : NAN,
                        .tokens = tokens,
                        .method = method->name};
 }

@@ -22,6 +22,12 @@ rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs
   return rs_fail(err, RS_DOMAIN, "the token layout has %zu tokens, the length is only %zu", tokens, length);
 }
 
+size_t rs_token_layout_reach(const rs_token_layout *layout, size_t length) {
+  double last = 0;
+  for (size_t i = 0; i < layout->id_count * RS_AXES && layout->ids != NULL; i++) last = fmax(last, layout->ids[i]);
+  return layout->ids != NULL ? (size_t)floor(last) + 1 : length;
+}
+
 const rs_token_run *rs_token_layout_picture(const rs_token_layout *layout, size_t *begin) {
   *begin = 0;
   for (size_t i = 0; i < layout->count; i++) {

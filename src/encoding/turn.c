@@ -63,11 +63,33 @@ size_t rs_encoding_segments(const rs_encoding *encoding, size_t query, rs_segmen
   return count;
 }
 
+typedef void bias_row(const void *state, size_t head, size_t query, size_t begin, size_t end, double *bias);
+
+/* By ids in the place of numbers: one call for all keys whose ids follow each other. */
+static void row_by_ids(const rs_encoding *encoding, bias_row *row, size_t head, size_t query, size_t begin, size_t end,
+                       double *bias) {
+  const double *ids = encoding->tokens.ids;
+  size_t at = (size_t)ids[query * RS_AXES];
+  for (size_t key = begin, next; key < end; key = next) {
+    double first = ids[key * RS_AXES];
+    for (next = key + 1; next < end && ids[next * RS_AXES] == first + (double)(next - key);) next++;
+    row(encoding->bias_state, head, at, (size_t)first, (size_t)first + next - key, bias + (key - begin));
+  }
+}
+
+static void bias_by(const rs_encoding *encoding, bias_row *row, size_t head, size_t query, size_t begin, size_t end,
+                    double *bias) {
+  if (encoding->tokens.ids != NULL)
+    row_by_ids(encoding, row, head, query, begin, end, bias);
+  else
+    row(encoding->bias_state, head, query, begin, end, bias);
+}
+
 void rs_encoding_bias_row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,
                           double *bias) {
   const rs_bias_kind *kind = encoding->method->bias;
   if (kind != NULL)
-    kind->row(encoding->bias_state, head, query, begin, end, bias);
+    bias_by(encoding, kind->row, head, query, begin, end, bias);
   else
     memset(bias, 0, (end - begin) * sizeof *bias);
 }
@@ -76,14 +98,16 @@ void rs_encoding_quick_bias_row(const rs_encoding *encoding, size_t head, size_t
                                 double *bias) {
   const rs_bias_kind *kind = encoding->method->bias;
   if (kind != NULL && kind->quick_row != NULL)
-    kind->quick_row(encoding->bias_state, head, query, begin, end, bias);
+    bias_by(encoding, kind->quick_row, head, query, begin, end, bias);
   else
     rs_encoding_bias_row(encoding, head, query, begin, end, bias);
 }
 
+/* Of the numbers of tokens, which ids are not. */
 bool rs_encoding_bias_of_distance(const rs_encoding *encoding) {
   const rs_bias_kind *kind = encoding->method->bias;
-  return kind != NULL && kind->by_distance != NULL && kind->by_distance(encoding->bias_state);
+  if (kind == NULL || kind->by_distance == NULL || encoding->tokens.ids != NULL) return false;
+  return kind->by_distance(encoding->bias_state);
 }
 
 bool rs_encoding_bias_of_key(const rs_encoding *encoding) {
@@ -98,7 +122,11 @@ double rs_encoding_slope(const rs_encoding *encoding, size_t head) {
 
 rs_status rs_encoding_embed(const rs_encoding *encoding, size_t begin, size_t count, double *out, rs_err *err) {
   const rs_embed_kind *kind = encoding->method->embed;
-  if (kind != NULL) return kind->fill(encoding->embed_state, begin, count, out, err);
+  const double *ids = encoding->tokens.ids;
+  if (kind != NULL && ids == NULL) return kind->fill(encoding->embed_state, begin, count, out, err);
+  for (size_t n = 0; n < count && kind != NULL; n++)
+    RS_TRY(kind->fill(encoding->embed_state, (size_t)ids[(begin + n) * RS_AXES], 1, out + n * encoding->width, err));
+  if (kind != NULL) return RS_OK;
   memset(out, 0, count * encoding->width * sizeof *out);
   return RS_OK;
 }

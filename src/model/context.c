@@ -156,7 +156,7 @@ rs_status rs_context_refresh(rs_context *context, rs_err *err) {
 
 static bool same_mask(const rs_mask *a, const rs_mask *b) {
   bool window = a->kind == RS_WINDOW || a->kind == RS_WINDOW_SINKS || a->kind == RS_CHUNKS || a->kind == RS_BAND;
-  return a->kind == b->kind && (!window || a->window == b->window) &&
+  return a->kind == b->kind && a->ids == b->ids && (!window || a->window == b->window) &&
          (a->kind != RS_WINDOW_SINKS || a->sinks == b->sinks);
 }
 
@@ -211,6 +211,7 @@ static rs_status fill_attends(rs_context *context, const rs_stack *shape, rs_sta
   for (size_t i = 0; i < shape->count; i++) {
     const rs_block *block = &shape->blocks[i];
     rs_attend_shape own = attend_shape(block, stack->encodings[block->recipe], stack->length, stack->length);
+    own.mask.ids = stack->ids;
     RS_TRY(check_turned_norm(&block->attention, own.encoding, err));
     RS_TRY(find_attend(context, &own, block->recipe, &stack->attend[i], err));
     stack->cross[i] = RS_NOWHERE;
@@ -231,10 +232,31 @@ static rs_status make_encoding(const rs_context *context, size_t recipe, size_t 
   return rs_encoding_learned_room(*encoding, err);
 }
 
+/* Whether ids are of one axis and do not fall: masks go by them. Those of time, row and column choose no keys. */
+static bool choose_keys(const double *ids, size_t length) {
+  bool chosen = ids != NULL;
+  for (size_t n = 0; n < length && chosen; n++) {
+    const double *id = ids + n * RS_AXES;
+    chosen = id[1] == id[0] && id[2] == id[0] && (n == 0 || id[0] >= id[-RS_AXES]);
+  }
+  return chosen;
+}
+
+static rs_status keep_ids(const rs_token_layout *tokens, rs_stack_context *stack, rs_err *err) {
+  if (tokens == NULL) return RS_OK;
+  RS_TRY(rs_token_layout_check(tokens, stack->length, err));
+  if (!choose_keys(tokens->ids, stack->length)) return RS_OK;
+  stack->ids = rs_alloc(stack->length, sizeof *stack->ids, err);
+  if (stack->ids == NULL) return RS_MEMORY;
+  for (size_t n = 0; n < stack->length; n++) stack->ids[n] = tokens->ids[n * RS_AXES];
+  return RS_OK;
+}
+
 static rs_status fill_stack(rs_context *context, const rs_stack *shape, size_t length, const rs_token_layout *tokens,
                             rs_stack_context *stack, rs_err *err) {
   const rs_transformer *t = context->transformer;
   stack->length = length;
+  RS_TRY(keep_ids(tokens, stack, err));
   stack->encodings = rs_alloc(t->recipe_count, sizeof(rs_encoding *), err);
   if (stack->encodings == NULL) return RS_MEMORY;
   for (size_t r = 0; r < t->recipe_count; r++)
@@ -341,6 +363,7 @@ rs_status rs_context_redraw(rs_context *context, uint64_t seed, rs_err *err) {
 static void clear_stack(rs_stack_context *stack, size_t recipes) {
   for (size_t r = 0; r < recipes && stack->encodings != NULL; r++) rs_encoding_free(stack->encodings[r]);
   free(stack->encodings);
+  free(stack->ids);
   free(stack->attend);
   free(stack->cross);
   free(stack->added);

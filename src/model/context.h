@@ -147,6 +147,7 @@ rs_status rs_tensor_load(const rs_transformer *transformer, const rs_tensor *ten
 typedef struct rs_stack_context {
   size_t length;           /* of the sequences it reads */
   rs_encoding **encodings; /* (recipe_count,); NULL: the model has no such stack */
+  double *ids;             /* (length,) that masks go by; NULL: tokens are counted */
   size_t *attend;          /* (blocks,) the attention of each block, among the context's */
   size_t *cross;           /* (blocks,) that to the encoder; RS_NOWHERE without */
   double *added;           /* (length, d) on top of embeddings; NULL: nothing */

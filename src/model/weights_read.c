@@ -72,9 +72,10 @@ static void take_head(walk *w, const rs_given_rows *rows, size_t dims) {
 }
 
 static rs_status observe(walk *w, size_t block, size_t head, const rs_score_rule *rule, rs_err *err) {
-  const rs_attention_job job = {.encoding = rs_context_block_encoding(w->context, block),
+  const rs_context *context = w->context;
+  const rs_attention_job job = {.encoding = rs_context_block_encoding(context, block),
                                 .head = head,
-                                .mask = w->stack->blocks[block].mask,
+                                .mask = context->attends[context->decoder.attend[block]].shape.mask,
                                 .queries = w->queries,
                                 .query_count = w->length,
                                 .q = w->head_q,

@@ -233,21 +233,6 @@ Test(logits, ids__rotations_read_them) {
   clear_reader(&r);
 }
 
-/* A bias reads the numbers of tokens. */
-Test(logits, ids__of_a_bias__are_refused) {
-  static double ids[SMALL_LENGTH * RS_AXES];
-  small_reader r;
-  rs_err err = {0};
-  fill_reader(&r);
-  rs_transformer_free(r.transformer);
-  small_model_recipe(&r.model, 0, "alibi", "");
-  r.transformer = small_model_create(&r.model, RS_F64, 3);
-  const rs_reader_in in = {.count = 1, .length = SMALL_LENGTH, .tokens = r.tokens, .last = 1, .ids = ids};
-  cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &err), RS_UNSUPPORTED);
-  cr_expect_str_eq(err.message, "alibi reads the numbers of tokens: position ids are for plain rotations");
-  clear_reader(&r);
-}
-
 Test(logits, blank__every_weight_is_0) {
   small_model model;
   rs_transformer *transformer;

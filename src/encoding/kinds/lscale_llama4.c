@@ -8,7 +8,8 @@ static rs_status fill(const rs_stage_in *in, double *logit_scale, rs_err *err) {
   enum { FLOOR_SCALE = 8192 }; /* attn_scale and floor_scale: the defaults of Llama 4's config */
   double beta = rs_lscale_factor(in->params, 0.1), length = rs_lscale_length(in->params, FLOOR_SCALE);
   (void)err;
-  for (size_t m = 0; m < in->length; m++) logit_scale[m] *= 1 + beta * log1p(floor(((double)m + 1) / length));
+  for (size_t m = 0; m < in->length; m++)
+    logit_scale[m] *= 1 + beta * log1p(floor((rs_stage_position(in, m) + 1) / length));
   return RS_OK;
 }
 

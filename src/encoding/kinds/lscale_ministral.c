@@ -8,7 +8,7 @@ static rs_status fill(const rs_stage_in *in, double *logit_scale, rs_err *err) {
   double beta = rs_lscale_factor(in->params, 0.1); /* 0.1: as published */
   double length = rs_lscale_length(in->params, in->train_length);
   (void)err;
-  for (size_t m = 0; m < in->length; m++) logit_scale[m] *= 1 + beta * log1p(floor((double)m / length));
+  for (size_t m = 0; m < in->length; m++) logit_scale[m] *= 1 + beta * log1p(floor(rs_stage_position(in, m) / length));
   return RS_OK;
 }
 
