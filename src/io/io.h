@@ -380,14 +380,15 @@ rs_status rs_npy_describe(const rs_mapping *mapping, const char *file, rs_stored
  */
 rs_status rs_npy_write(const char *path, const rs_array *array, bool wide, rs_err *err) RS_NONNULL(1, 2);
 
-/* The same of numbers that `fill` gives piece by piece by rs_npy_put, in their order and all of them; of `array` its
- * shape alone is read. What fill fails with is handed on, and the old file stays. */
+/* The same of numbers that `fill` gives piece by piece by rs_npy_put, in their order, or by rs_npy_put_at in any, and
+ * all of them; of `array` its shape alone is read. What fill fails with is handed on, and the old file stays. */
 typedef struct rs_npy_file rs_npy_file;
 typedef rs_status (*rs_npy_filler)(rs_npy_file *file, void *context, rs_err *err);
 
 rs_status rs_npy_fill(const char *path, const rs_array *array, bool wide, rs_npy_filler fill, void *context,
                       rs_err *err) RS_NONNULL(1, 2, 4);
 rs_status rs_npy_put(rs_npy_file *file, const double *numbers, size_t count) RS_NONNULL(1, 2);
+rs_status rs_npy_put_at(rs_npy_file *file, size_t first, const double *numbers, size_t count) RS_NONNULL(1, 3);
 
 /* ---- one tensor of a file ---------------------------------------------------------------------------------------- */
 

@@ -4,10 +4,12 @@
 #include "io_internal.h"
 #include "tensors.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct npy {
   const char *name, *header; /* header: a copy, NUL-terminated */
@@ -245,6 +247,7 @@ struct rs_npy_file {
   rs_npy_filler fill;
   void *context;
   const rs_sink *sink; /* while it is being filled */
+  size_t next;         /* the number that is put there next */
 };
 
 /* A multiple of 64 bytes, as numpy.save pads it; version 1, whose header has at most 64 KiB. */
@@ -283,7 +286,16 @@ rs_status rs_npy_put(rs_npy_file *file, const double *numbers, size_t count) {
     for (; i < end; i++) filled += put_number(numbers[i], file->wide, bytes + filled);
     RS_TRY(rs_sink_put(file->sink, bytes, filled));
   }
+  file->next += count;
   return RS_OK;
+}
+
+rs_status rs_npy_put_at(rs_npy_file *file, size_t first, const double *numbers, size_t count) {
+  size_t each = file->wide ? sizeof(double) : sizeof(float);
+  if (first != file->next && lseek(file->sink->file, (off_t)(file->head.length + first * each), SEEK_SET) == -1)
+    return rs_fail(file->sink->err, RS_IO, "%s: cannot write: %s", file->sink->path, strerror(errno));
+  file->next = first;
+  return rs_npy_put(file, numbers, count);
 }
 
 static rs_status put_file(const rs_sink *sink, const void *content) {

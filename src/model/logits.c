@@ -1,6 +1,8 @@
-/* What a model says of sequences that are given. Padding is left out, not masked: nothing reads it. */
+/* What a model says of sequences that are given, document by document. Padding is left out, not masked: nothing reads
+ * it. */
 #include "model/model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static rs_status check_tokens(const char *subject, const int32_t *tokens, size_t count, size_t length,
@@ -35,21 +37,23 @@ static rs_status check(const rs_transformer *t, const rs_reader_in *in, rs_err *
     if (in->types[i] < 0 || (size_t)in->types[i] >= t->shape.token_types)
       return rs_fail_on(err, RS_INPUT, "types", "token type %d of sequence %zu at position %zu: there are %zu",
                         (int)in->types[i], i / in->length, i % in->length, t->shape.token_types);
-  for (size_t s = 0; s < in->count && in->lengths != NULL; s++)
-    if (in->lengths[s] < 1 || in->lengths[s] > in->length)
-      return rs_fail(err, RS_INPUT, "sequence %zu has %zu of %zu tokens: at least 1", s, in->lengths[s], in->length);
+  if (in->ids != NULL && t->shape.leaves_padding)
+    return rs_fail_on(err, RS_UNSUPPORTED, "ids", "the model counts its positions by which tokens are padding's");
   return RS_OK;
 }
 
-static size_t length_of(const rs_reader_in *in, size_t sequence) {
-  return in->lengths != NULL ? in->lengths[sequence] : in->length;
-}
-
-/* How many sequences from `first` on have one length and the same positions. */
-static size_t alike(const rs_reader_in *in, size_t first) {
-  size_t end = first + 1;
-  while (end < in->count && in->ids == NULL && length_of(in, end) == length_of(in, first)) end++;
-  return end - first;
+/* Answers to several documents of one sequence need each token to have one, and an encoder's documents to be known. */
+static rs_status check_documents(const rs_transformer *t, const rs_reader_in *in, const rs_documents *documents,
+                                 rs_err *err) {
+  for (size_t s = 0; s < in->count; s++) {
+    size_t count = documents->orders[s].documents;
+    if (count == 1 || !(rs_reader_single(t) || in->source != NULL)) continue;
+    return rs_fail_on(err, RS_UNSUPPORTED, in->documents != NULL ? "documents" : "ids",
+                      "sequence %zu has %zu documents, and the model %s", s, count,
+                      in->source != NULL ? "reads an encoder's tokens beside them, whose documents are not said"
+                                         : "says one class a sequence");
+  }
+  return RS_OK;
 }
 
 size_t rs_reader_width(const rs_transformer *t) {
@@ -58,71 +62,107 @@ size_t rs_reader_width(const rs_transformer *t) {
 
 /* Where answers go. */
 typedef struct receiver {
-  void (*take)(void *context, const double *row);
+  void (*take)(void *context, size_t answer, const double *row);
   void *context;
 } receiver;
 
-/* Room for what one sequence is read with. */
-typedef struct room {
+/* What is read, and room for it. */
+typedef struct reader {
+  const rs_transformer *transformer;
+  const rs_reader_in *in;
+  const receiver *to;
+  const rs_document *document; /* that is read, */
+  size_t row;                  /* and its token that is answered next */
   rs_pass *pass;
   double *states; /* (L, d) of a model without classes; else NULL */
-  double *zeros;  /* (width,) the answer of padding */
-  rs_arena arena; /* that holds both */
-} room;
+  rs_arena arena; /* that holds them */
+} reader;
 
-static void clear_room(room *r) {
+static void clear_room(reader *r) {
   rs_pass_free(r->pass);
   rs_arena_clear(&r->arena);
+  r->pass = NULL;
 }
 
-static rs_status make_room(const rs_context *context, const rs_transformer *t, size_t length, room *r, rs_err *err) {
-  *r = (room){.pass = NULL};
-  r->zeros = rs_arena_take(&r->arena, rs_reader_width(t), sizeof *r->zeros);
-  if (t->shape.classes == 0) r->states = rs_arena_take(&r->arena, length, t->shape.width * sizeof *r->states);
+static rs_status make_room(const rs_context *context, size_t length, reader *r, rs_err *err) {
+  const rs_shape *shape = &r->transformer->shape;
+  r->states = NULL;
+  if (shape->classes == 0) r->states = rs_arena_take(&r->arena, length, shape->width * sizeof *r->states);
   rs_status status = rs_arena_check(&r->arena, err);
   if (status == RS_OK) status = rs_pass_create(context, 1, false, &r->pass, err);
   if (status != RS_OK) clear_room(r);
   return status;
 }
 
-/* One sequence of `length` tokens, from its answer `skipped` on. */
-static void read_one(const room *r, const rs_transformer *t, const rs_batch *batch, size_t length, size_t skipped,
-                     const receiver *to) {
-  const rs_pass_out out = {.take = r->states == NULL ? to->take : NULL,
-                           .context = to->context,
-                           .skipped = r->states == NULL ? skipped : 0,
-                           .states = r->states};
-  rs_forward(r->pass, batch, &out);
-  for (size_t i = skipped; i < length && r->states != NULL; i++) to->take(to->context, r->states + i * t->shape.width);
+/* Whether the token at this place of its sequence is among the last, and its answer is wanted. */
+static bool is_wanted(const rs_reader_in *in, size_t place) {
+  return place >= in->length - in->last;
 }
 
-static rs_batch batch_of(const rs_transformer *t, const rs_reader_in *in, size_t s) {
+static size_t answer_of(const rs_reader_in *in, size_t sequence, size_t place) {
+  return sequence * in->last + place - (in->length - in->last);
+}
+
+static void take_row(void *context, const double *row) {
+  reader *r = context;
+  size_t sequence = r->document->sequence, place = r->document->places[r->row++];
+  if (rs_reader_single(r->transformer))
+    r->to->take(r->to->context, sequence, row);
+  else if (is_wanted(r->in, place))
+    r->to->take(r->to->context, answer_of(r->in, sequence, place), row);
+}
+
+static rs_batch batch_of(const rs_transformer *t, const rs_reader_in *in, const rs_document *d) {
   size_t patches = in->rows * in->columns * t->shape.patch_numbers;
   return (rs_batch){.sequences = 1,
-                    .tokens = in->tokens != NULL ? in->tokens + s * in->length : NULL,
-                    .source = in->source != NULL ? in->source + s * in->source_length : NULL,
-                    .patches = in->patches != NULL ? in->patches + s * patches : NULL,
-                    .types = in->types != NULL ? in->types + s * in->length : NULL};
+                    .tokens = d->tokens,
+                    .source = in->source != NULL ? in->source + d->sequence * in->source_length : NULL,
+                    .patches = in->patches != NULL ? in->patches + d->sequence * patches : NULL,
+                    .types = d->types};
 }
 
-/* Sequences [first, first + count), which share a context. */
-static rs_status read_in(const rs_context *context, const rs_transformer *t, const rs_reader_in *in, size_t first,
-                         size_t count, const receiver *to, rs_err *err) {
-  size_t length = length_of(in, first), skipped = in->length - in->last;
-  bool single = rs_reader_single(t);
-  room r;
-  RS_TRY(make_room(context, t, length, &r, err));
-  for (size_t s = first; s < first + count; s++) {
-    const rs_batch batch = batch_of(t, in, s);
-    if (single || skipped < length) read_one(&r, t, &batch, length, single ? 0 : skipped, to);
-    for (size_t i = skipped > length ? skipped : length; i < in->length && !single; i++) to->take(to->context, r.zeros);
+/* Reads no document of which nothing is wanted; of another what is before the first token that is goes unanswered. */
+static void read_document(reader *r, const rs_document *document) {
+  size_t width = r->transformer->shape.width, first = 0;
+  const rs_batch batch = batch_of(r->transformer, r->in, document);
+  bool single = rs_reader_single(r->transformer);
+  while (!single && first < document->count && !is_wanted(r->in, document->places[first])) first++;
+  if (first == document->count) return;
+  r->document = document;
+  r->row = first;
+  const rs_pass_out out = {.take = r->states == NULL ? take_row : NULL,
+                           .context = r,
+                           .skipped = r->states == NULL ? first : 0,
+                           .states = r->states};
+  rs_forward(r->pass, &batch, &out);
+  for (size_t i = first; i < document->count && r->states != NULL; i++) take_row(r, r->states + i * width);
+}
+
+/* Whether the two share a context. */
+static bool alike(const rs_document *a, const rs_document *b) {
+  return a->count == b->count && a->ids == NULL && b->ids == NULL;
+}
+
+/* Of a model that turns by one position, ids of time, row and column would be read by the first alone. */
+static rs_status check_axes(const rs_transformer *t, const rs_context *context, const rs_document *document,
+                            rs_err *err) {
+  size_t axes = 1;
+  for (size_t b = 0; b < t->shape.decoder.count; b++) {
+    const rs_encoding *encoding = rs_context_block_encoding(context, b);
+    axes = encoding->axes > axes ? encoding->axes : axes;
   }
-  clear_room(&r);
+  for (size_t i = 0; i < document->count && document->ids != NULL && axes == 1; i++) {
+    const double *id = document->ids + i * RS_AXES;
+    if (id[1] != id[0] || id[2] != id[0])
+      return rs_fail_on(err, RS_INPUT, "ids",
+                        "the model has one position a token, and those of token %zu of sequence %zu are %g, %g and %g",
+                        document->places[i], document->sequence, id[0], id[1], id[2]);
+  }
   return RS_OK;
 }
 
-static rs_status make_context(const rs_transformer *t, const rs_reader_in *in, size_t first, rs_context **context,
-                              rs_err *err) {
+static rs_status make_context(const rs_transformer *t, const rs_reader_in *in, const rs_document *document,
+                              rs_context **context, rs_err *err) {
   size_t lead = rs_shape_lead(&t->shape);
   rs_token_run image[] = {{.modality = RS_TEXT, .tokens = lead},
                           {.modality = RS_IMAGE,
@@ -133,56 +173,85 @@ static rs_status make_context(const rs_transformer *t, const rs_reader_in *in, s
                            .seconds_per_frame = 1,
                            .ids_per_second = 1}};
   bool classed = lead > 0;
-  rs_token_layout layout = {.runs = image + !classed, .count = in->patches != NULL ? 1 + classed : 0};
-  size_t length = length_of(in, first);
-  if (in->ids != NULL) {
-    layout.ids = (double *)in->ids + first * in->length * RS_AXES;
-    layout.id_count = length;
-  }
-  return rs_context_create(t, NULL, length, in->source_length, &layout, context, err);
+  const rs_token_layout layout = {.runs = image + !classed,
+                                  .count = in->patches != NULL ? 1 + classed : 0,
+                                  .ids = (double *)document->ids,
+                                  .id_count = document->ids != NULL ? document->count : 0};
+  RS_TRY(rs_context_create(t, NULL, document->count, in->source_length, &layout, context, err));
+  rs_status status = check_axes(t, *context, document, err);
+  if (status == RS_OK) return RS_OK;
+  rs_context_free(*context);
+  *context = NULL;
+  return status;
 }
 
-static rs_status read_alike(const rs_transformer *t, const rs_reader_in *in, size_t first, size_t count,
-                            const receiver *to, rs_err *err) {
+/* Document number `first` and those behind it that are alike, which are marked. */
+static rs_status read_alike(reader *r, const rs_documents *documents, size_t first, bool *done, rs_err *err) {
+  const rs_document *items = documents->items;
   rs_context *context;
-  RS_TRY(make_context(t, in, first, &context, err));
-  rs_status status = read_in(context, t, in, first, count, to, err);
+  RS_TRY(make_context(r->transformer, r->in, &items[first], &context, err));
+  rs_status status = make_room(context, items[first].count, r, err);
+  for (size_t d = first; d < documents->count && status == RS_OK; d++) {
+    if (done[d] || (d > first && !alike(&items[first], &items[d]))) continue;
+    read_document(r, &items[d]);
+    done[d] = true;
+  }
+  clear_room(r);
   rs_context_free(context);
   return status;
 }
 
-rs_status rs_read_rows(const rs_transformer *transformer, const rs_reader_in *in,
-                       void (*take)(void *context, const double *row), void *context, rs_err *err) {
-  const receiver to = {take, context};
-  RS_TRY(check(transformer, in, err));
-  for (size_t first = 0, count; first < in->count; first += count) {
-    count = alike(in, first);
-    RS_TRY(read_alike(transformer, in, first, count, &to, err));
-  }
+/* Answers of padding are 0. */
+static rs_status say_padding(const reader *r, rs_err *err) {
+  const rs_reader_in *in = r->in;
+  RS_FREED double *zeros = rs_alloc(rs_reader_width(r->transformer), sizeof *zeros, err);
+  if (zeros == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < in->count * in->length && in->present != NULL && !rs_reader_single(r->transformer); i++)
+    if (!in->present[i] && is_wanted(in, i % in->length))
+      r->to->take(r->to->context, answer_of(in, i / in->length, i % in->length), zeros);
   return RS_OK;
 }
 
-/* An array that is filled row by row. */
-typedef struct rows_left {
-  double *next;
-  size_t width;
-} rows_left;
+rs_status rs_read_rows(const rs_transformer *transformer, const rs_reader_in *in, const rs_documents *documents,
+                       void (*take)(void *context, size_t answer, const double *row), void *context, rs_err *err) {
+  const receiver to = {take, context};
+  reader r = {.transformer = transformer, .in = in, .to = &to};
+  RS_TRY(check(transformer, in, err));
+  RS_TRY(check_documents(transformer, in, documents, err));
+  RS_FREED bool *done = rs_alloc(documents->count, sizeof *done, err);
+  if (done == NULL) return RS_MEMORY;
+  for (size_t first = 0; first < documents->count; first++)
+    if (!done[first]) RS_TRY(read_alike(&r, documents, first, done, err));
+  return say_padding(&r, err);
+}
 
-static void keep_row(void *context, const double *row) {
-  rows_left *left = context;
-  memcpy(left->next, row, left->width * sizeof *row);
-  left->next += left->width;
+/* An array that is filled row by row. */
+typedef struct row_array {
+  double *rows;
+  size_t width;
+} row_array;
+
+static void keep_row(void *context, size_t answer, const double *row) {
+  const row_array *array = context;
+  memcpy(array->rows + answer * array->width, row, array->width * sizeof *row);
 }
 
 rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *in, double *answers, rs_err *err) {
-  rows_left left = {answers, rs_reader_width(transformer)};
-  return rs_read_rows(transformer, in, keep_row, &left, err);
+  row_array array = {answers, rs_reader_width(transformer)};
+  RS_OWNED(rs_documents) documents = {0};
+  RS_TRY(check(transformer, in, err));
+  RS_TRY(rs_documents_find(in, &documents, err));
+  return rs_read_rows(transformer, in, &documents, keep_row, &array, err);
 }
 
-rs_status rs_reader_context(const rs_transformer *transformer, const rs_reader_in *in, rs_context **context,
-                            rs_batch *batch, rs_err *err) {
+rs_status rs_reader_context(const rs_transformer *transformer, const rs_reader_in *in, const rs_documents *documents,
+                            rs_context **context, rs_batch *batch, rs_err *err) {
   *context = NULL;
   RS_TRY(check(transformer, in, err));
-  *batch = batch_of(transformer, in, 0);
-  return make_context(transformer, in, 0, context, err);
+  RS_TRY(check_documents(transformer, in, documents, err));
+  if (documents->orders[0].documents > 1)
+    return rs_fail(err, RS_UNSUPPORTED, "sequence 0 has %zu documents, and one is shown at a time",
+                   documents->orders[0].documents);
+  *batch = batch_of(transformer, in, documents->items);
+  return make_context(transformer, in, documents->items, context, err);
 }

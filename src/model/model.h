@@ -342,26 +342,61 @@ typedef struct rs_reader_in {
   const float *patches;  /* (count, rows * columns, patch_numbers) of images, in the place of tokens; else NULL */
   size_t rows, columns;  /* of them: L is rows * columns and the tokens before them (rs_shape_lead) */
   size_t last;           /* tokens at the end of each that are answered, 1 to L; 1 where one class a sequence is said */
-  const size_t *lengths; /* (count,) tokens that are there, 1 to L: the others, behind them, are padding; NULL: all */
-  const double *ids;     /* (count, L, RS_AXES) position ids t, h, w; NULL: as tokens are counted. Masks go by index,
-                            whatever the ids: packed documents see each other */
+  const uint8_t *present;   /* (count, L) 0 where there is padding, which nothing reads; NULL: nowhere */
+  const double *ids;        /* (count, L, RS_AXES) position ids t, h, w; NULL: as tokens are counted */
+  const int32_t *documents; /* (count, L) tokens of one number are a document of their own; NULL: ids say it */
 } rs_reader_in;
 
+/* Tokens that see each other and no others, in the order that they are read in. */
+typedef struct rs_document {
+  size_t sequence, count;        /* of whose tokens it has so many */
+  const size_t *places;          /* (count,) where they stand in the sequence */
+  const int32_t *tokens, *types; /* (count,); NULL where the sequences have none */
+  const double *ids;             /* (count, RS_AXES); NULL: 0, 1, 2, ... */
+} rs_document;
+
+/* How the tokens of one sequence were told apart and put in order. */
+typedef struct rs_sequence_order {
+  size_t documents, padding; /* how many; tokens of padding */
+  bool restarts;             /* documents begin where ids begin again at 0 */
+  bool sorted;               /* tokens are read in the order of their ids, which is not the list's */
+  bool axes;                 /* ids of time, row and column: in the list's order, and masks go by index */
+  size_t fall;               /* then: the first token whose time falls; 0: none */
+} rs_sequence_order;
+
+/* What sequences are made of. Release with rs_documents_clear. */
+typedef struct rs_documents {
+  rs_document *items; /* (count,) one sequence after the other */
+  size_t count;
+  rs_sequence_order *orders; /* (sequences,) */
+  rs_arena arena;            /* that holds all but what is borrowed from the sequences */
+} rs_documents;
+
+/* The documents of sequences. Where ids of all axes are the same, distinct ids are one document in their order; ids
+ * that do not fall are one in the list's; else a document begins at each 0 behind a fall, and any other fall is
+ * RS_INPUT. Numbers of documents stand above that: each has distinct ids, or such that do not fall. Tokens without ids
+ * follow each other, so that padding between them is RS_INPUT. Subjects: ids, documents, present. RS_MEMORY. */
+rs_status rs_documents_find(const rs_reader_in *in, rs_documents *documents, rs_err *err) RS_NONNULL(1, 2);
+void rs_documents_clear(rs_documents *documents);
+
 /* What the model says of each: logits (count, last, C), or last states (count, last, d) where it has no classes; 0 of
- * padding. A model that says one class a sequence (rs_shape_answers) gives one answer. RS_INPUT for a token or type
- * that is none of its own, with its place, and with the array as subject: tokens, source, types; RS_DOMAIN,
- * RS_UNSUPPORTED for position ids that a recipe cannot read, RS_MEMORY. */
+ * padding. A model that says one class a sequence (rs_shape_answers) gives one answer. Each document is read alone,
+ * with masks, biases and added rows by its ids. RS_INPUT for a token or type that is none of its own, with its place,
+ * and with the array as subject: tokens, source, types; RS_DOMAIN, RS_UNSUPPORTED for position ids that a recipe cannot
+ * read (subject ids) and what rs_documents_find fails with; RS_MEMORY. */
 rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *in, double *logits, rs_err *err)
     RS_NONNULL(1, 2, 3);
 
-/* The same, each answer handed to `take` in that order, so that no more than a few are in memory at a time. */
-rs_status rs_read_rows(const rs_transformer *transformer, const rs_reader_in *in,
-                       void (*take)(void *context, const double *row), void *context, rs_err *err) RS_NONNULL(1, 2, 3);
+/* The same of the documents of `in`, each answer handed to `take` with its number, 0 to count * last - 1, and in no
+ * order, so that no more than a few are in memory at a time. */
+rs_status rs_read_rows(const rs_transformer *transformer, const rs_reader_in *in, const rs_documents *documents,
+                       void (*take)(void *context, size_t answer, const double *row), void *context, rs_err *err)
+    RS_NONNULL(1, 2, 3, 4);
 
-/* Context and batch of the first sequence, for callers that want more of a pass than its answers. The caller frees the
- * context; the batch borrows from `in`. Fails as rs_read_logits. */
-rs_status rs_reader_context(const rs_transformer *transformer, const rs_reader_in *in, rs_context **context,
-                            rs_batch *batch, rs_err *err) RS_NONNULL(1, 2, 3, 4);
+/* Context and batch of the first sequence, which must be one document, for callers that want more of a pass than its
+ * answers. The caller frees the context; the batch borrows from both. Fails as rs_read_logits. */
+rs_status rs_reader_context(const rs_transformer *transformer, const rs_reader_in *in, const rs_documents *documents,
+                            rs_context **context, rs_batch *batch, rs_err *err) RS_NONNULL(1, 2, 3, 4, 5);
 
 /* Numbers of each answer: C or d. */
 size_t rs_reader_width(const rs_transformer *transformer) RS_NONNULL(1);

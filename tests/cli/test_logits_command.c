@@ -5,19 +5,6 @@
 
 TestSuite(logits_command, .init = enter_folder, .fini = leave_folder);
 
-static rs_array array_of(const char *path) {
-  rs_array array;
-  rs_err err = {0};
-  cr_assert_eq(rs_npy_read(path, &array, &err), RS_OK, "%s", err.message);
-  return array;
-}
-
-static double largest_difference(const rs_array *a, const double *b) {
-  double worst = 0;
-  for (size_t i = 0; i < a->count; i++) worst = fmax(worst, fabs(a->numbers[i] - b[i]));
-  return worst;
-}
-
 Test(logits_command, both_precisions__the_logits_as_numpy_has_them) {
   rs_array wanted = array_of(model_path("llama/logits.npy"));
   run_well(&(command){.arguments = {"logits", model_path("llama"), model_path("llama/tokens.npy"), "--out", "wide.npy",
@@ -218,18 +205,6 @@ Test(logits_command, own_folder__the_logits_of_its_model) {
   rs_table_free(table);
 }
 
-/* Padding leaves what is before it as it is. */
-Test(logits_command, attention_mask__padding_at_the_end) {
-  make_npy("tokens.npy", 1, NPY("|u1", "False", "(2, 3)"), "\1\2\3\1\2\0", 6);
-  make_npy("mask.npy", 1, NPY("|u1", "False", "(2, 3)"), "\1\1\1\1\1\0", 6);
-  run_well(&(command){
-      .arguments = {"logits", model_path("llama"), "tokens.npy", "--out", "out.npy", "--attention-mask", "mask.npy"}});
-  rs_array out = array_of("out.npy");
-  for (size_t i = 0; i < 2 * 97; i++) cr_expect_float_eq(out.numbers[3 * 97 + i], out.numbers[i], 1e-5);
-  for (size_t i = 5 * 97; i < 6 * 97; i++) cr_expect_eq(out.numbers[i], 0);
-  rs_array_clear(&out);
-}
-
 Test(logits_command, arrays_beside_the_tokens_that_do_not_fit__are_refused) {
   static const struct {
     const char *option, *header, *data, *said;
@@ -254,11 +229,19 @@ Test(logits_command, arrays_beside_the_tokens_that_do_not_fit__are_refused) {
       {"--attention-mask", NPY("|u1", "False", "(1, 2)"), "\1\1",
        "ropescope: x.npy: the mask must be (1, 3) as the token ids are\n", 2},
       {"--attention-mask", NPY("|u1", "False", "(3,)"), "\1\2\0",
-       "ropescope: x.npy: number 1 is 2: a mask holds 0 and 1\n", 3},
+       "ropescope: x.npy: number 1 is 2: a mask holds 0 and 1 (numbers of documents: --document-ids)\n", 3},
       {"--attention-mask", NPY("|u1", "False", "(3,)"), "\1\0\1",
-       "ropescope: x.npy: sequence 0 has a token behind padding (pad at the end)\n", 3},
+       "ropescope: x.npy: sequence 0 has padding at token 1, between tokens: where those behind it stand is not said "
+       "(--position-ids says it)\n",
+       3},
       {"--attention-mask", NPY("|u1", "False", "(3,)"), "\0\0\0",
-       "ropescope: sequence 0 has 0 of 3 tokens: at least 1\n", 3},
+       "ropescope: x.npy: sequence 0 has 0 of 3 tokens: at least 1\n", 3},
+      {"--position-ids", NPY("|u1", "False", "(3, 1, 3)"), "\0\1\2\0\1\2\0\1\1",
+       "ropescope: x.npy: the model has one position a token, and those of token 2 of sequence 0 are 2, 2 and 1\n", 9},
+      {"--document-ids", NPY("|u1", "False", "(1, 2)"), "\1\1",
+       "ropescope: x.npy: document ids must be (1, 3) as the token ids are\n", 2},
+      {"--document-ids", NPY("<f2", "False", "(3,)"), "\0\0\0\x3e\0\0",
+       "ropescope: x.npy: number 1 is 1.5, which is no document id\n", 6},
   };
   make_npy("tokens.npy", 1, NPY("|u1", "False", "(3,)"), "\1\2\3", 3);
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
@@ -266,56 +249,6 @@ Test(logits_command, arrays_beside_the_tokens_that_do_not_fit__are_refused) {
     expect_failure(&(command){.arguments = {"logits", model_path("llama"), "tokens.npy", "--out", "out.npy",
                                             cases[i].option, "x.npy"}},
                    2, cases[i].said);
-  }
-}
-
-/* Ids of one axis are those of every axis, and those that are counted anyway change nothing. */
-Test(logits_command, position_ids__of_one_axis) {
-  make_npy("tokens.npy", 1, NPY("|u1", "False", "(2, 3)"), "\1\2\3\4\5\6", 6);
-  make_npy("ids.npy", 1, NPY("|u1", "False", "(2, 3)"), "\0\1\2\0\1\2", 6);
-  make_npy("flat.npy", 1, NPY("|u1", "False", "(3,)"), "\0\1\2", 3);
-  run_well(&(command){.arguments = {"logits", model_path("qwen2_vl"), "tokens.npy", "--out", "plain.npy"}});
-  run_well(&(command){.arguments = {"logits", model_path("qwen2_vl"), "tokens.npy", "--out", "given.npy",
-                                    "--position-ids", "ids.npy"}});
-  rs_array plain = array_of("plain.npy"), given = array_of("given.npy");
-  cr_assert_eq(plain.count, given.count);
-  cr_expect_eq(largest_difference(&given, plain.numbers), 0);
-  rs_array_clear(&plain);
-  rs_array_clear(&given);
-  expect_failure(&(command){.arguments = {"logits", model_path("qwen2_vl"), "tokens.npy", "--out", "o.npy",
-                                          "--position-ids", "flat.npy"}},
-                 2, "ropescope: flat.npy: position ids must be (2, 3) as the token ids are, or (3, 2, 3)\n");
-}
-
-/* Ids that begin again (packed documents) or come in another order (zigzag) are noted, with who sees whom; ids of
- * pictures, whose time stands still while rows fall, and those of padding are not. */
-Test(logits_command, position_ids_that_fall__who_sees_whom) {
-  static const struct {
-    const char *header, *data;
-    size_t size;
-    const char *said; /* NULL: nothing */
-  } cases[] = {
-      {NPY("|u1", "False", "(1, 4)"), "\0\1\0\1", 4,
-       "note: ids.npy: position ids of sequence 0 fall 1 time, first at token 2 (0 after 1), but masks and windows go "
-       "by "
-       "index in the list: a decoder's token sees all tokens before it there, an encoder's sees all. So packed "
-       "documents see each other, and tokens in another order than their ids see others than in order.\n"},
-      {NPY("|u1", "False", "(1, 4)"), "\0\3\2\1", 4, "sequence 0 fall 2 times, first at token 2 (2 after 3)"},
-      {NPY("|u1", "False", "(3, 1, 4)"), "\0\1\1\1\0\1\1\2\0\2\1\1", 12, NULL},
-      {NPY("|u1", "False", "(1, 4)"), "\5\6\7\0", 4, NULL},
-  };
-  make_npy("tokens.npy", 1, NPY("|u1", "False", "(1, 4)"), "\1\2\3\4", 4);
-  make_npy("mask.npy", 1, NPY("|u1", "False", "(1, 4)"), "\1\1\1\0", 4);
-  for (size_t i = 0; i < RS_COUNT(cases); i++) {
-    bool padded = i == 3;
-    make_npy("ids.npy", 1, cases[i].header, cases[i].data, cases[i].size);
-    result got =
-        run(&(command){.arguments = {"logits", model_path("qwen2_vl"), "tokens.npy", "--out", "o.npy", "--position-ids",
-                                     "ids.npy", padded ? "--attention-mask" : NULL, padded ? "mask.npy" : NULL}});
-    cr_expect_eq(got.status, 0, "%s", got.err);
-    cr_expect_eq(strstr(got.err, "fall") != NULL, cases[i].said != NULL, "%s", got.err);
-    if (cases[i].said != NULL) cr_expect_not_null(strstr(got.err, cases[i].said), "%s", got.err);
-    result_clear(&got);
   }
 }
 
@@ -446,6 +379,8 @@ Test(logits_command, files_written_over_others__are_refused) {
        "--out t.npy is the file of --position-ids"},
       {{"logits", "none", "y.npy", "--attention-mask", "t.npy", "--out", "t.npy"},
        "--out t.npy is the file of --attention-mask"},
+      {{"logits", "none", "y.npy", "--document-ids", "t.npy", "--out", "t.npy"},
+       "--out t.npy is the file of --document-ids"},
       {{"logits", "none", "y.npy", "--decoder-tokens", "t.npy", "--out", "t.npy"},
        "--out t.npy is the file of --decoder-tokens"},
       {{"logits", "t.npy", "y.npy", "--out", "t.npy"}, "--out t.npy is the file of FOLDER"},

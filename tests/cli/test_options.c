@@ -52,6 +52,7 @@ Test(options, every_pair__goes_with_its_commands_alone) {
       {"--checkpoints=k", "run plan reproduce"},
       {"--position-ids=x", "logits"},
       {"--attention-mask=x", "logits"},
+      {"--document-ids=x", "logits"},
       {"--decoder-tokens=x", "logits"},
       {"--pixels=x", "logits"},
       {"--token-types=x", "logits"},

@@ -86,7 +86,10 @@ static void check_model(const char *model, bool sinks) {
   const rs_reader_in in = input_of(model, &tokens, &patches);
   beside b = {.want = read_array(model, "attention.npy"), .least_sum = 1};
   rs_array want = read_array(model, "rollout.npy");
-  cr_assert_eq(rs_reader_context(transformer, &in, &context, &batch, &err), RS_OK, "%s: %s", model, err.message);
+  rs_documents documents;
+  cr_assert_eq(rs_documents_find(&in, &documents, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_reader_context(transformer, &in, &documents, &context, &batch, &err), RS_OK, "%s: %s", model,
+               err.message);
   const rs_weights_watch watch = {take, &b};
   cr_assert_eq(rs_read_weights(context, &batch, &watch, &err), RS_OK, "%s: %s", model, err.message);
   cr_expect_eq(b.shown, b.want.shape[0] * b.want.shape[1]);
@@ -100,6 +103,7 @@ static void check_model(const char *model, bool sinks) {
   free(tokens);
   free(patches);
   rs_context_free(context);
+  rs_documents_clear(&documents);
   rs_array_clear(&b.want);
   rs_array_clear(&want);
   rs_transformer_free(transformer);

@@ -159,15 +159,11 @@ Test(logits, what_is_no_sequence__is_refused) {
   many = (rs_err){0};
   cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &many), RS_INPUT);
   cr_expect_str_eq(many.message, "the last 0 of 0 tokens: must be between 1 and as many as there are");
-  static const size_t nothing[SEQUENCES] = {1, 0, 1}, beyond_all[SEQUENCES] = {1, SMALL_LENGTH, SMALL_LENGTH + 1};
+  static const uint8_t nothing[COUNT] = {1, [SMALL_LENGTH * 2 + 3] = 1};
   rs_err empty = {0};
-  in = (rs_reader_in){.count = SEQUENCES, .length = SMALL_LENGTH, .tokens = r.tokens, .last = 1, .lengths = nothing};
+  in = (rs_reader_in){.count = SEQUENCES, .length = SMALL_LENGTH, .tokens = r.tokens, .last = 1, .present = nothing};
   cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &empty), RS_INPUT);
   cr_expect_str_eq(empty.message, "sequence 1 has 0 of 9 tokens: at least 1");
-  in.lengths = beyond_all;
-  empty = (rs_err){0};
-  cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &empty), RS_INPUT);
-  cr_expect_str_eq(empty.message, "sequence 2 has 10 of 9 tokens: at least 1");
   clear_reader(&r);
 }
 
@@ -191,45 +187,6 @@ Test(logits, types_that_are_none__are_refused) {
     cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &err), *cases[i].message == 0 ? RS_OK : RS_INPUT);
     cr_expect_str_eq(err.message, cases[i].message);
   }
-  clear_reader(&r);
-}
-
-/* Padding: as a shorter sequence is read, and 0 behind it. */
-Test(logits, lengths__what_is_behind_is_not_read) {
-  static const size_t lengths[SEQUENCES] = {SMALL_LENGTH, 4, 1};
-  enum { LAST = 6, SKIPPED = SMALL_LENGTH - LAST };
-  small_reader r;
-  static double padded[COUNT * CLASSES], alone[COUNT * CLASSES];
-  fill_reader(&r);
-  rs_reader_in in = {.count = SEQUENCES, .length = SMALL_LENGTH, .tokens = r.tokens, .last = LAST, .lengths = lengths};
-  cr_assert_eq(rs_read_logits(r.transformer, &in, padded, NULL), RS_OK);
-  for (size_t s = 0; s < SEQUENCES; s++) {
-    const rs_reader_in one = {
-        .count = 1, .length = lengths[s], .tokens = r.tokens + s * SMALL_LENGTH, .last = lengths[s]};
-    cr_assert_eq(rs_read_logits(r.transformer, &one, alone, NULL), RS_OK);
-    for (size_t i = 0; i < LAST * CLASSES; i++) {
-      size_t token = SKIPPED + i / CLASSES;
-      double wanted = token < lengths[s] ? alone[token * CLASSES + i % CLASSES] : 0;
-      cr_expect_float_eq(padded[s * LAST * CLASSES + i], wanted, 1e-13, "sequence %zu, token %zu", s, token);
-    }
-  }
-  clear_reader(&r);
-}
-
-/* Ids that say what is counted anyway, from wherever they begin; those of one sequence are its own. */
-Test(logits, ids__rotations_read_them) {
-  small_reader r;
-  static double ids[COUNT * RS_AXES], logits[COUNT * CLASSES];
-  fill_reader(&r);
-  read_last(&r, SMALL_LENGTH, r.logits);
-  for (size_t i = 0; i < COUNT * RS_AXES; i++)
-    ids[i] = (double)(i / RS_AXES % SMALL_LENGTH) * (i >= 2 * SMALL_LENGTH * RS_AXES ? 2 : 1) + 5;
-  const rs_reader_in in = {
-      .count = SEQUENCES, .length = SMALL_LENGTH, .tokens = r.tokens, .last = SMALL_LENGTH, .ids = ids};
-  cr_assert_eq(rs_read_logits(r.transformer, &in, logits, NULL), RS_OK);
-  size_t same = 2 * SMALL_LENGTH * CLASSES;
-  for (size_t i = 0; i < same; i++) cr_expect_float_eq(logits[i], r.logits[i], 1e-13);
-  cr_expect(fabs(logits[COUNT * CLASSES - 1] - r.logits[COUNT * CLASSES - 1]) > 1e-6);
   clear_reader(&r);
 }
 

@@ -46,6 +46,27 @@ static rs_status use_pass(rs_err *err) {
   return status;
 }
 
+/* Two documents, of which one has another order; where `gaps`, the other has no positions 1 and 3. */
+static bool gaps;
+
+static rs_status use_reader(rs_err *err) {
+  static const int32_t tokens[SMALL_LENGTH] = {1, 2, 3, 4, 5, 6, 7, 8, 9},
+                       documents[SMALL_LENGTH] = {1, 1, 1, 1, 1, 2, 2, 2, 2};
+  static const uint8_t present[SMALL_LENGTH] = {0, 1, 1, 1, 1, 1, 1, 1, 1};
+  static const double counted[SMALL_LENGTH] = {0, 3, 0, 2, 1, 0, 1, 2, 3},
+                      apart[SMALL_LENGTH] = {0, 3, 0, 2, 1, 0, 2, 4, 5};
+  double ids[SMALL_LENGTH * RS_AXES], logits[SMALL_LENGTH * SMALL_VOCABULARY];
+  for (size_t i = 0; i < SMALL_LENGTH * RS_AXES; i++) ids[i] = gaps ? apart[i / RS_AXES] : counted[i / RS_AXES];
+  const rs_reader_in in = {.count = 1,
+                           .length = SMALL_LENGTH,
+                           .tokens = tokens,
+                           .present = present,
+                           .ids = ids,
+                           .documents = documents,
+                           .last = SMALL_LENGTH};
+  return rs_read_logits(transformer, &in, logits, err);
+}
+
 static rs_status task_shape(const void *state, size_t length, rs_example_shape *shape, rs_err *err) {
   (void)state;
   (void)err;
@@ -110,6 +131,8 @@ static void check(rs_form form, const char *first, const char *second) {
   survives(use_pass, "a pass", first);
   rs_context_free(context);
   if (form == RS_DECODER) survives(use_trainer, "a trainer", first);
+  gaps = strcmp(first, "learned") == 0;
+  if (form == RS_DECODER) survives(use_reader, "a reader", first);
   rs_transformer_free(transformer);
   small_model_clear(&model);
 }

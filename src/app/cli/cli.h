@@ -26,7 +26,7 @@ typedef struct cli_options {
   const char *lengths, *methods, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *less, *where,
       *checkpoints;
   const char *layers, *criterion, *format, *precision, *position_ids, *attention_mask, *token_types, *decoder_tokens,
-      *pixels, *attention, *rollout, *to, *inv_freq, *weights, *consumer, *shard, *shift;
+      *document_ids, *pixels, *attention, *rollout, *to, *inv_freq, *weights, *consumer, *shard, *shift;
   long sort;
   size_t length, threads, rounds, head_dim, last, port, pair; /* pair: its index plus 1 */
   double rtol, base;

@@ -9,21 +9,24 @@
 /* What the options name, read; all arrays are in `arena`. */
 typedef struct inputs {
   rs_reader_in in;
+  rs_documents documents; /* that its tokens are */
   rs_arena arena;
 } inputs;
 
 /* ---- arrays ------------------------------------------------------------------------------------------------------ */
 
-static rs_status to_tokens(const char *file, const rs_array *array, inputs *i, const int32_t **tokens, rs_err *err) {
+/* Numbers of what `noun` says. */
+static rs_status to_integers(const char *file, const char *noun, const rs_array *array, inputs *i,
+                             const int32_t **integers, rs_err *err) {
   int32_t *ids = rs_arena_take(&i->arena, array->count, sizeof *ids);
   RS_TRY(rs_arena_check(&i->arena, err));
   for (size_t n = 0; n < array->count; n++) {
     double number = array->numbers[n];
     if (number != floor(number) || fabs(number) > INT32_MAX)
-      return rs_fail(err, RS_INPUT, "%s: number %zu is %g, which is no token id", file, n, number);
+      return rs_fail(err, RS_INPUT, "%s: number %zu is %g, which is no %s", file, n, number, noun);
     ids[n] = (int32_t)number;
   }
-  *tokens = ids;
+  *integers = ids;
   return RS_OK;
 }
 
@@ -33,7 +36,7 @@ static rs_status take_tokens(const char *file, const rs_array *array, inputs *i,
     return rs_fail(err, RS_INPUT, "%s: has %zu axes: token ids are (L,) or (B, L)", file, array->rank);
   i->in.length = array->shape[array->rank - 1];
   i->in.count = array->count / i->in.length;
-  return to_tokens(file, array, i, &i->in.tokens, err);
+  return to_integers(file, "token id", array, i, &i->in.tokens, err);
 }
 
 /* (B, L), or (L,) of one sequence, of the tokens' B and L; with `planes` of it before. */
@@ -72,31 +75,36 @@ static rs_status take_ids(const char *file, const rs_array *array, inputs *i, rs
   return RS_OK;
 }
 
-/* Ones, then zeros. */
-static rs_status take_lengths(const char *file, const rs_array *array, inputs *i, rs_err *err) {
-  size_t length = i->in.length;
+/* Ones, and zeros on either side. */
+static rs_status take_mask(const char *file, const rs_array *array, inputs *i, rs_err *err) {
   if (!fits(array, i, 1))
-    return rs_fail(err, RS_INPUT, "%s: the mask must be (%zu, %zu) as the token ids are", file, i->in.count, length);
-  size_t *lengths = rs_arena_take(&i->arena, i->in.count, sizeof *lengths);
+    return rs_fail(err, RS_INPUT, "%s: the mask must be (%zu, %zu) as the token ids are", file, i->in.count,
+                   i->in.length);
+  uint8_t *present = rs_arena_take(&i->arena, array->count, sizeof *present);
   RS_TRY(rs_arena_check(&i->arena, err));
   for (size_t n = 0; n < array->count; n++) {
     double number = array->numbers[n];
     if (number != 0 && number != 1)
-      return rs_fail(err, RS_INPUT, "%s: number %zu is %g: a mask holds 0 and 1", file, n, number);
-    if (number == 1 && lengths[n / length] < n % length)
-      return rs_fail(err, RS_UNSUPPORTED, "%s: sequence %zu has a token behind padding (pad at the end)", file,
-                     n / length);
-    lengths[n / length] += number == 1;
+      return rs_fail(err, RS_INPUT, "%s: number %zu is %g: a mask holds 0 and 1 (numbers of documents: --document-ids)",
+                     file, n, number);
+    present[n] = number == 1;
   }
-  i->in.lengths = lengths;
+  i->in.present = present;
   return RS_OK;
+}
+
+static rs_status take_documents(const char *file, const rs_array *array, inputs *i, rs_err *err) {
+  if (!fits(array, i, 1))
+    return rs_fail(err, RS_INPUT, "%s: document ids must be (%zu, %zu) as the token ids are", file, i->in.count,
+                   i->in.length);
+  return to_integers(file, "document id", array, i, &i->in.documents, err);
 }
 
 static rs_status take_types(const char *file, const rs_array *array, inputs *i, rs_err *err) {
   if (!fits(array, i, 1))
     return rs_fail(err, RS_INPUT, "%s: token types must be (%zu, %zu) as the token ids are", file, i->in.count,
                    i->in.length);
-  return to_tokens(file, array, i, &i->in.types, err);
+  return to_integers(file, "token type", array, i, &i->in.types, err);
 }
 
 static rs_status read_array(const char *file, inputs *i, rs_err *err,
@@ -158,7 +166,8 @@ static rs_status read_inputs(const cli_options *options, const rs_hf_checkpoint 
   } else {
     RS_TRY(read_array(options->arguments[1], i, err, take_tokens));
     RS_TRY(read_array(options->decoder_tokens, i, err, take_decoder));
-    RS_TRY(read_array(options->attention_mask, i, err, take_lengths));
+    RS_TRY(read_array(options->attention_mask, i, err, take_mask));
+    RS_TRY(read_array(options->document_ids, i, err, take_documents));
     RS_TRY(read_array(options->token_types, i, err, take_types));
     RS_TRY(read_array(options->position_ids, i, err, take_ids));
   }
@@ -177,39 +186,50 @@ static rs_status take_single(const cli_options *options, inputs *i, rs_err *err)
 /* The file that an array of the reader is from; NULL: it is about none. */
 static const char *file_of(const cli_options *options, const char *array) {
   const char *first = options->arguments[1];
-  if (strcmp(array, "types") == 0) return options->token_types;
-  if (strcmp(array, "source") == 0) return first;
-  if (strcmp(array, "tokens") != 0) return NULL;
-  return options->decoder_tokens != NULL ? options->decoder_tokens : first;
+  const struct {
+    const char *array, *file;
+  } arrays[] = {{"types", options->token_types},
+                {"source", first},
+                {"tokens", options->decoder_tokens != NULL ? options->decoder_tokens : first},
+                {"ids", options->position_ids},
+                {"documents", options->document_ids},
+                {"present", options->attention_mask}};
+  for (size_t a = 0; a < RS_COUNT(arrays); a++)
+    if (strcmp(array, arrays[a].array) == 0) return arrays[a].file;
+  return NULL;
+}
+
+/* The same error, said of the file. */
+static rs_status fail_in_file(const cli_options *options, rs_status status, const rs_err *why, rs_err *err) {
+  const char *name = file_of(options, why->subject);
+  if (status == RS_OK) return RS_OK;
+  return rs_fail(err, status, "%s%s%s", name != NULL ? name : "", name != NULL ? ": " : "", why->message);
 }
 
 /* What is said, on its way to the file. */
 typedef struct answers {
   const rs_transformer *transformer;
-  const rs_reader_in *in;
+  const inputs *inputs;
   const cli_options *options;
   rs_npy_file *file;
-  size_t count;     /* of them so far */
   rs_status status; /* of what was put in the file */
   rs_err *err;
 } answers;
 
 /* Weights that are finite may still give sums that are not. */
-static rs_status check_finite(const answers *a, const double *row, size_t width) {
-  size_t n = 0;
+static rs_status check_finite(const answers *a, size_t answer, const double *row, size_t width) {
+  size_t n = 0, last = a->inputs->in.last;
   while (n < width && isfinite(row[n])) n++;
   if (n == width) return RS_OK;
-  return rs_fail(a->err, RS_DOMAIN, "what the model says of sequence %zu at answer %zu is not finite%s",
-                 a->count / a->in->last, a->count % a->in->last,
-                 a->transformer->format == RS_F32 ? " in floats (--precision f64)" : "");
+  return rs_fail(a->err, RS_DOMAIN, "what the model says of sequence %zu at answer %zu is not finite%s", answer / last,
+                 answer % last, a->transformer->format == RS_F32 ? " in floats (--precision f64)" : "");
 }
 
-static void put_row(void *context, const double *row) {
+static void put_row(void *context, size_t answer, const double *row) {
   answers *a = context;
   size_t width = rs_reader_width(a->transformer);
-  if (a->status == RS_OK) a->status = check_finite(a, row, width);
-  if (a->status == RS_OK) a->status = rs_npy_put(a->file, row, width);
-  a->count++;
+  if (a->status == RS_OK) a->status = check_finite(a, answer, row, width);
+  if (a->status == RS_OK) a->status = rs_npy_put_at(a->file, answer * width, row, width);
 }
 
 static rs_status put_answers(rs_npy_file *file, void *context, rs_err *err) {
@@ -217,15 +237,13 @@ static rs_status put_answers(rs_npy_file *file, void *context, rs_err *err) {
   rs_err why = {0};
   a->file = file;
   a->err = err;
-  rs_status status = rs_read_rows(a->transformer, a->in, put_row, a, &why);
-  const char *name = file_of(a->options, why.subject);
-  if (status == RS_OK) return a->status;
-  return rs_fail(err, status, "%s%s%s", name != NULL ? name : "", name != NULL ? ": " : "", why.message);
+  rs_status status = rs_read_rows(a->transformer, &a->inputs->in, &a->inputs->documents, put_row, a, &why);
+  return status == RS_OK ? a->status : fail_in_file(a->options, status, &why, err);
 }
 
-static rs_status say(const rs_transformer *transformer, const rs_reader_in *in, const cli_options *options,
-                     rs_err *err) {
-  answers a = {.transformer = transformer, .in = in, .options = options};
+static rs_status say(const rs_transformer *transformer, const inputs *i, const cli_options *options, rs_err *err) {
+  answers a = {.transformer = transformer, .inputs = i, .options = options};
+  const rs_reader_in *in = &i->in;
   size_t width = rs_reader_width(transformer);
   rs_array out = {.rank = 3, .shape = {in->count, in->last, width}, .count = in->count * in->last * width};
   if (rs_reader_single(transformer)) {
@@ -241,16 +259,27 @@ static rs_status say(const rs_transformer *transformer, const rs_reader_in *in, 
 typedef struct weights {
   const rs_context *context;
   const rs_batch *batch;
-  size_t length; /* L */
+  const rs_document *document;
+  size_t length;  /* L */
+  double *spread; /* (L, L) where tokens stand in the list; 0 of padding */
   rs_npy_file *file;
   rs_status status; /* of what was put in the file */
 } weights;
+
+/* Rows and columns of the document's tokens, to their places in the sequence. */
+static void spread_weights(const weights *w, const double *numbers) {
+  size_t count = w->document->count;
+  const size_t *places = w->document->places;
+  for (size_t m = 0; m < count; m++)
+    for (size_t n = 0; n < count; n++) w->spread[places[m] * w->length + places[n]] = numbers[m * count + n];
+}
 
 static void put_head(void *context, size_t block, size_t head, const double *numbers) {
   weights *w = context;
   (void)block;
   (void)head;
-  if (w->status == RS_OK) w->status = rs_npy_put(w->file, numbers, w->length * w->length);
+  spread_weights(w, numbers);
+  if (w->status == RS_OK) w->status = rs_npy_put(w->file, w->spread, w->length * w->length);
 }
 
 static rs_status put_weights(rs_npy_file *file, void *context, rs_err *err) {
@@ -259,6 +288,10 @@ static rs_status put_weights(rs_npy_file *file, void *context, rs_err *err) {
   w->file = file;
   RS_TRY(rs_read_weights(w->context, w->batch, &watch, err));
   return w->status;
+}
+
+static bool shows_attention(const cli_options *options) {
+  return options->attention != NULL || options->rollout != NULL;
 }
 
 static rs_status write_weights(const rs_transformer *t, weights *w, const char *path, rs_err *err) {
@@ -279,54 +312,95 @@ static rs_status write_weights(const rs_transformer *t, weights *w, const char *
 static rs_status write_rollout(const rs_transformer *t, const weights *w, const char *path, rs_err *err) {
   RS_FREED double *rollout = NULL;
   RS_TRY(rs_read_rollout(w->context, w->batch, &rollout, err));
-  const rs_array out = {.rank = 2, .shape = {w->length, w->length}, .count = w->length * w->length, .numbers = rollout};
+  spread_weights(w, rollout);
+  const rs_array out = {
+      .rank = 2, .shape = {w->length, w->length}, .count = w->length * w->length, .numbers = w->spread};
   return rs_npy_write(path, &out, t->format == RS_F64, err);
 }
 
 /* Of the first sequence, where it is wanted. */
-static rs_status show_attention(const rs_transformer *t, const rs_reader_in *in, const cli_options *options,
-                                rs_err *err) {
+static rs_status show_attention(const rs_transformer *t, const inputs *i, const cli_options *options, rs_err *err) {
   rs_context *context;
   rs_batch batch;
-  if (options->attention == NULL && options->rollout == NULL) return RS_OK;
-  RS_TRY(rs_reader_context(t, in, &context, &batch, err));
-  weights w = {.context = context, .batch = &batch, .length = rs_context_encoding(context)->length};
-  rs_status status = options->attention != NULL ? write_weights(t, &w, options->attention, err) : RS_OK;
+  rs_err why = {0};
+  size_t length = i->in.length;
+  if (!shows_attention(options)) return RS_OK;
+  RS_FREED double *spread = rs_alloc(length, length * sizeof *spread, err);
+  if (spread == NULL) return RS_MEMORY;
+  rs_status status = rs_reader_context(t, &i->in, &i->documents, &context, &batch, &why);
+  if (status != RS_OK) return fail_in_file(options, status, &why, err);
+  weights w = {.context = context, .batch = &batch, .document = i->documents.items, .length = length, .spread = spread};
+  status = options->attention != NULL ? write_weights(t, &w, options->attention, err) : RS_OK;
   if (status == RS_OK && options->rollout != NULL) status = write_rollout(t, &w, options->rollout, err);
   rs_context_free(context);
   return status;
 }
 
-/* ---- what is said ------------------------------------------------------------------------------------------------ */
+/* ---- documents --------------------------------------------------------------------------------------------------- */
 
-/* The first token of a sequence whose time id is below that of the token before it; 0: there is none. */
-static size_t first_fall(const rs_reader_in *in, size_t sequence, size_t *count) {
-  const double *ids = in->ids + sequence * in->length * RS_AXES;
-  size_t first = 0, tokens = in->lengths != NULL ? in->lengths[sequence] : in->length;
-  *count = 0;
-  for (size_t n = 1; n < tokens; n++) {
-    if (ids[n * RS_AXES] >= ids[(n - 1) * RS_AXES]) continue;
-    if (first == 0) first = n;
-    ++*count;
-  }
-  return first;
+static rs_status find_documents(const cli_options *options, inputs *i, rs_err *err) {
+  rs_err why = {0};
+  RS_TRY(fail_in_file(options, rs_documents_find(&i->in, &i->documents, &why), &why, err));
+  if (i->documents.orders[0].documents == 1 || !shows_attention(options)) return RS_OK;
+  return rs_fail(err, RS_INPUT, "%s shows one document, and sequence 0 has %zu (give the tokens of one)",
+                 options->attention != NULL ? "--attention" : "--rollout", i->documents.orders[0].documents);
 }
 
-/* Ids of packed documents begin again, those of shards are in another order, and masks do not follow them. */
-static void note_falls(const cli_options *options, const rs_reader_in *in) {
-  for (size_t s = 0; in->ids != NULL && s < in->count; s++) {
-    size_t falls, token = first_fall(in, s, &falls);
-    const double *id = in->ids + (s * in->length + token) * RS_AXES;
-    if (token == 0) continue;
-    cli_note(
-        options,
-        "note: %s: position ids of sequence %zu fall %zu time%s, first at token %zu (%g after %g), but masks and "
-        "windows go by index in the list: a decoder's token sees all tokens before it there, an encoder's sees all. "
-        "So packed documents see each other, and tokens in another order than their ids see others than in order.",
-        options->position_ids, s, falls, falls > 1 ? "s" : "", token, id[0], id[-RS_AXES]);
-    return;
+/* How the sequences of one kind were read. */
+typedef enum order_kind { AXES, RESTARTS, NUMBERS, SORTED, LISTED, ORDER_KINDS } order_kind;
+
+static order_kind kind_of(const rs_sequence_order *order, const cli_options *options) {
+  if (order->axes) return AXES;
+  if (order->restarts) return RESTARTS;
+  if (options->document_ids != NULL) return NUMBERS;
+  return order->sorted ? SORTED : LISTED;
+}
+
+static void put_kind(rs_text *line, order_kind kind, size_t sequences, size_t documents, const rs_sequence_order *any) {
+  rs_text_printf(line, "%s%zu sequence%s ", line->length > 0 ? "; " : "", sequences, sequences > 1 ? "s" : "");
+  switch (kind) {
+  case AXES:
+    if (documents > sequences) rs_text_printf(line, "of %zu documents by number, each read alone, ", documents);
+    rs_text_puts(line, "by time, row and column, in the list's order, masked by index");
+    if (any->fall > 0) rs_text_printf(line, " (time falls at token %zu: documents need --document-ids)", any->fall);
+    break;
+  case RESTARTS:
+    rs_text_printf(line, "of %zu documents, which begin where ids begin again at 0, each read alone", documents);
+    break;
+  case NUMBERS:
+    rs_text_printf(line, "of %zu document%s by number, each read alone, %s", documents, documents > 1 ? "s" : "",
+                   any->sorted ? "in the order of its ids" : "in the list's order");
+    break;
+  case SORTED: rs_text_puts(line, "in the order of distinct ids, masked by id"); break;
+  default: rs_text_puts(line, "in the list's order, masked by id"); break;
   }
 }
+
+/* One line says which of these was taken. */
+static void note_order(const cli_options *options, const inputs *i) {
+  size_t padding = 0;
+  RS_OWNED(rs_text) line = {0};
+  for (order_kind kind = 0; kind < ORDER_KINDS; kind++) {
+    size_t sequences = 0, documents = 0;
+    rs_sequence_order any = {0};
+    for (size_t s = 0; s < i->in.count; s++) {
+      const rs_sequence_order *order = &i->documents.orders[s];
+      if (kind_of(order, options) != kind) continue;
+      sequences++;
+      documents += order->documents;
+      any.sorted |= order->sorted;
+      any.fall = any.fall == 0 ? order->fall : any.fall;
+    }
+    if (sequences > 0 && (kind != LISTED || i->in.ids != NULL)) put_kind(&line, kind, sequences, documents, &any);
+  }
+  for (size_t s = 0; s < i->in.count; s++) padding += i->documents.orders[s].padding;
+  if (padding > 0)
+    rs_text_printf(&line, "%s%zu token%s of padding left out", line.length > 0 ? "; " : "", padding,
+                   padding > 1 ? "s" : "");
+  if (line.length > 0) cli_note(options, "note: positions: %s", rs_text_string(&line));
+}
+
+/* ---- run --------------------------------------------------------------------------------------------------------- */
 
 /* One that this program has trained. */
 static rs_status load_trained(const char *folder, rs_format format, rs_transformer **transformer, rs_err *err) {
@@ -347,14 +421,16 @@ static rs_status run(const cli_options *options, rs_err *err) {
   if (!own) RS_TRY(rs_hf_checkpoint_read(folder, &checkpoint, err));
   if (checkpoint.doubt != NULL) cli_note(options, "warning: %s", checkpoint.doubt);
   rs_status status = read_inputs(options, &checkpoint, &i, err);
+  if (status == RS_OK) status = find_documents(options, &i, err);
   if (status == RS_OK)
     status = own ? load_trained(folder, format, &transformer, err)
                  : rs_hf_checkpoint_load(&checkpoint, folder, format, false, &transformer, err);
   if (status == RS_OK && rs_reader_single(transformer)) status = take_single(options, &i, err);
-  if (status == RS_OK && options->out != NULL) status = say(transformer, &i.in, options, err);
-  if (status == RS_OK) status = show_attention(transformer, &i.in, options, err);
-  if (status == RS_OK) note_falls(options, &i.in);
+  if (status == RS_OK && options->out != NULL) status = say(transformer, &i, options, err);
+  if (status == RS_OK) status = show_attention(transformer, &i, options, err);
+  if (status == RS_OK) note_order(options, &i);
   rs_transformer_free(transformer);
+  rs_documents_clear(&i.documents);
   rs_arena_clear(&i.arena);
   return status;
 }
@@ -386,6 +462,7 @@ static int check_files(const cli_options *options) {
                               {"--pixels", options->pixels},
                               {"--decoder-tokens", options->decoder_tokens},
                               {"--attention-mask", options->attention_mask},
+                              {"--document-ids", options->document_ids},
                               {"--token-types", options->token_types},
                               {"--position-ids", options->position_ids}};
   enum { WRITTEN = 3 };
@@ -405,8 +482,8 @@ static int check_files(const cli_options *options) {
 static int check(const cli_options *options) {
   bool pixels = options->pixels != NULL;
   bool beside = options->decoder_tokens != NULL || options->attention_mask != NULL || options->token_types != NULL ||
-                options->position_ids != NULL;
-  bool wanted = options->out != NULL || options->attention != NULL || options->rollout != NULL;
+                options->position_ids != NULL || options->document_ids != NULL;
+  bool wanted = options->out != NULL || shows_attention(options);
   if (options->argument_count < (pixels ? 1 : 2) || !wanted)
     return cli_error("logits needs a checkpoint, token ids and --out (or --attention, or --rollout), as in ropescope "
                      "logits FOLDER tokens.npy --out logits.npy");
