@@ -552,6 +552,7 @@ typedef struct rs_portrait {
   size_t kind;           /* which of them everything below is of */
   const rs_model *model; /* theirs; borrows from the profile */
   rs_recipe recipe;      /* theirs, resolved */
+  char class[160];       /* what the file is read as, and by which key: "llama, by model_type" */
   bool turns;            /* pairs turn; else nothing below is filled */
   size_t pairs;
   double original, maximum; /* original_max_position_embeddings and max_position_embeddings; NaN: not in the file */

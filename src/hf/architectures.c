@@ -77,7 +77,7 @@ static rs_status unknown(const rs_hf_file *file, const char *type, rs_err *err) 
 }
 
 rs_status rs_hf_find_row(rs_hf_file *file, rs_err *err) {
-  const char *type = rs_hf_model_type(file->top);
+  const char *type = rs_hf_named_type(file->top);
   if (*type == '\0')
     return rs_fail(err, RS_INPUT, "%s: model_type is missing: it says which architecture this is", file->top->file);
   file->row = find_architecture(type);

@@ -121,9 +121,8 @@ const rs_architecture rs_further_decoders[] = {
     ROW("granite", "Granite 3: multipliers of embeddings, scores, blocks and logits", .norm = RMS, SWIGLU,
         ATTENTION_BIASES("attention_bias", false), .feed_forward_bias = {"mlp_bias", false},
         .scales = RS_SCALES_GRANITE, .names = rs_names_llama,
-        .family = {.types =
-                       "granite granitemoe granitemoeshared granitemoehybrid *granite4_vision *granite4_vision_text "
-                       "*granite_docling *granite_docling_text"}),
+        .family = {.types = "granite granitemoe granitemoeshared *granite4_vision *granite4_vision_text "
+                            "*granite_docling *granite_docling_text"}),
     ROW("minicpm", "MiniCPM 1 and 4, without experts: Llama with scales of embeddings, blocks and logits", .norm = RMS,
         SWIGLU, ATTENTION_BIASES("attention_bias", false), .tied = true, .scales = RS_SCALES_MINICPM,
         .names = rs_names_llama, .family = {.types = "minicpm *minicpm3"}),

@@ -15,7 +15,8 @@ typedef struct search {
   rs_node *root;
   const rs_profile *profile;
   const char *const *words, *const *earlier; /* keys with these are named; those with the latter were before */
-  rs_text *keys;
+  bool inside;                               /* all keys of a dictionary whose name has one of the words are */
+  rs_unread *out;
   size_t tried;
   bool no_memory;
 } search;
@@ -76,30 +77,122 @@ static bool same_with_another(search *s, rs_node *node) {
 }
 
 static void look(search *s, rs_node *mapping, const char *above) {
-  for (size_t i = 0; i < mapping->count && s->tried < MOST_KEYS; i++) {
+  for (size_t i = 0; i < mapping->count && s->tried < MOST_KEYS && s->out->count < RS_UNREAD_KEYS; i++) {
     rs_node *node = &mapping->items[i];
-    char path[160];
-    bool empty = node->kind == RS_MAPPING && node->count == 0;
-    if (!speaks(s->words, node->key) || speaks(s->earlier, node->key) || !rs_hf_present(node) || empty) continue;
+    bool empty = node->kind == RS_MAPPING && node->count == 0, nested = s->inside && *above != '\0';
+    if (!nested && (!speaks(s->words, node->key) || speaks(s->earlier, node->key))) continue;
+    if (!rs_hf_present(node) || empty) continue;
+    rs_unread_key *found = &s->out->keys[s->out->count];
     s->tried++;
-    snprintf(path, sizeof path, "%.79s%s%.79s", above, *above != '\0' ? "." : "", node->key);
-    if (same_without(s, node) && same_with_another(s, node))
-      rs_text_printf(s->keys, "%s%s", s->keys->length > 0 ? ", " : "", path);
-    else if (node->kind == RS_MAPPING)
+    snprintf(found->path, sizeof found->path, "%.79s%s%.79s", above, *above != '\0' ? "." : "", node->key);
+    found->node = node;
+    if (same_without(s, node) && same_with_another(s, node)) {
+      s->out->count++;
+    } else if (node->kind == RS_MAPPING) {
+      char path[sizeof found->path];
+      memcpy(path, found->path, sizeof path);
       look(s, node, path);
+    }
   }
 }
 
 /* First the keys with `words` in their names, then, where `more`, those of layers and attention, most of which say
  * nothing of positions (layer_norm_eps). */
 static rs_status find_unread(rs_node *top, const rs_profile *profile, const char *const *words, bool more,
-                             rs_text *keys, rs_err *err) {
-  search s = {.root = top, .profile = profile, .words = words, .earlier = RS_KEYS(NULL), .keys = keys};
+                             rs_unread *out, rs_err *err) {
+  search s = {.root = top, .profile = profile, .words = words, .earlier = RS_KEYS(NULL), .out = out};
   look(&s, (rs_node *)rs_hf_text_config(top), "");
   s.words = RS_KEYS("layer", "attention");
   s.earlier = words;
   if (more) look(&s, (rs_node *)rs_hf_text_config(top), "");
-  return s.no_memory ? rs_fail(err, RS_MEMORY, "out of memory") : rs_text_check(keys, err);
+  return s.no_memory ? rs_fail(err, RS_MEMORY, "out of memory") : RS_OK;
+}
+
+rs_status rs_hf_unread(rs_node *top, const rs_profile *profile, rs_unread *out, rs_err *err) {
+  search s = {.root = top,
+              .profile = profile,
+              .words = RS_KEYS("theta", "rope", "rotary", "yarn", "window"),
+              .earlier = RS_KEYS(NULL),
+              .inside = true,
+              .out = out};
+  out->count = 0;
+  look(&s, (rs_node *)rs_hf_text_config(top), "");
+  return s.no_memory ? rs_fail(err, RS_MEMORY, "out of memory") : RS_OK;
+}
+
+/* ---- what they would change -------------------------------------------------------------------------------------- */
+
+/* Keys that some classes read, and one that does. */
+static const struct {
+  const char *key, *type;
+} readers[] = {{"sliding_window", "mistral"},          {"window_size", "mistral"},
+               {"layer_rope_theta", "granite_swa"},    {"attention_chunk_size", "llama4_text"},
+               {"compress_ratios", "deepseek_v4"},     {"compress_rope_theta", "deepseek_v4"},
+               {"global_head_dim", "gemma4_text"},     {"local_attention", "modernbert"},
+               {"max_window_layers", "qwen2_5_omni"},  {"attn_temperature_tuning", "llama4_text"},
+               {"no_rope_layer_interval", "smollm3"},  {"full_attention_interval", "qwen3_next"},
+               {"rope_local_base_freq", "gemma3_text"}};
+
+static bool same_view(const rs_layer_kind *a, const rs_layer_kind *b) {
+  return a->mask.kind == b->mask.kind && a->mask.window == b->mask.window && a->compression == b->compression;
+}
+
+/* What layers of kind k do that they do not do without the key: " (mistral's class: layers 0-7 window 128". `type`: of
+ * the class, NULL behind the first. */
+static void put_layers(const rs_profile *with, const rs_profile *without, size_t k, const char *type, rs_text *text) {
+  const rs_layer_kind *a = &with->kinds[k], *b = NULL;
+  for (size_t i = 0; i < with->layer_count && b == NULL; i++)
+    if (with->layers[i] == k) b = &without->kinds[without->layers[i]];
+  if (b == NULL || !a->attends || (same_view(a, b) && rs_layers_turn_alike(a, b))) return;
+  const rs_method *method = a->model.published.method;
+  if (type != NULL)
+    rs_text_printf(text, " (%s's class: layers ", type);
+  else
+    rs_text_puts(text, "; ");
+  rs_profile_write_layers(with, k, text);
+  rs_text_puts(text, " ");
+  if (!same_view(a, b)) rs_layer_kind_write_mask(a, text);
+  if (rs_layers_turn_alike(a, b)) return;
+  rs_text_puts(text, same_view(a, b) ? "" : ", ");
+  if (method == NULL || method->freq == NULL)
+    rs_text_puts(text, "turn nothing");
+  else if (a->model.rope_theta != b->model.rope_theta)
+    rs_text_puts(text, "base "), rs_text_number(text, a->model.rope_theta);
+  else
+    rs_text_puts(text, "turn otherwise");
+}
+
+/* Reads the file as one of a class that knows the key, with the key and without. */
+static rs_status put_change(rs_node *top, rs_node *key, const char *type, rs_text *text, rs_err *err) {
+  rs_profile with = {0}, without = {0};
+  rs_node *named = (rs_node *)rs_node_get(rs_hf_text_config(top), "model_type");
+  rs_err why = {0};
+  if (named == NULL) named = (rs_node *)rs_node_get(top, "model_type");
+  if (named == NULL || named->kind != RS_SCALAR) return RS_OK;
+  char *word = named->text, *name = key->key, none[] = "";
+  named->text = (char *)type;
+  rs_status status = rs_hf_profile(top, &with, &why);
+  key->key = none;
+  if (status == RS_OK) status = rs_hf_profile(top, &without, &why);
+  key->key = name;
+  named->text = word;
+  size_t begin = text->length;
+  for (size_t k = 0; status == RS_OK && k < with.kind_count && with.layer_count == without.layer_count; k++)
+    put_layers(&with, &without, k, text->length == begin ? type : NULL, text);
+  if (text->length > begin) rs_text_puts(text, ")");
+  rs_profile_clear(&with);
+  rs_profile_clear(&without);
+  return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;
+}
+
+static rs_status put_keys(rs_node *top, const rs_unread *unread, rs_text *text, rs_err *err) {
+  for (size_t i = 0; i < unread->count; i++) {
+    rs_node *node = unread->keys[i].node;
+    rs_text_printf(text, "%s%s", i > 0 ? ", " : "", unread->keys[i].path);
+    for (size_t r = 0; r < RS_COUNT(readers); r++)
+      if (strcmp(readers[r].key, unread->keys[i].path) == 0) RS_TRY(put_change(top, node, readers[r].type, text, err));
+  }
+  return rs_text_check(text, err);
 }
 
 /* ---- in words ---------------------------------------------------------------------------------------------------- */
@@ -115,82 +208,40 @@ static const char *notes_of(const rs_node *top) {
   return rs_hf_word(rs_node_get(rs_node_get(top, RS_GGUF_MARK), "notes"));
 }
 
-static rs_status write_doubt(const char *type, bool known, const char *notes, const rs_text *keys, rs_profile *profile,
-                             rs_err *err) {
-  rs_text text = {0};
-  if (*notes != '\0')
-    rs_text_puts(&text, notes);
-  else if (known)
-    rs_text_printf(&text, "class %s adds embeddings of positions and turns nothing", type);
-  else if (*type != '\0')
-    rs_text_printf(&text, "class %s is unknown here and is read as a Llama", type);
+/* What the class is read as, where that is a guess. */
+static void put_guess(const rs_node *top, rs_text *text) {
+  const char *named = rs_hf_named_type(top), *type = rs_hf_model_type(top);
+  if (rs_hf_knows(named) || (*named == '\0' && rs_hf_knows(type)))
+    rs_text_printf(text, "class %s adds embeddings of positions and turns nothing", type);
+  else if (*named == '\0')
+    rs_text_puts(text, "there is no model_type, so the file is read as a Llama's");
+  else if (rs_hf_knows(type))
+    rs_text_printf(text, "class %s is unknown here and is read as %s, which architectures name", named, type);
   else
-    rs_text_puts(&text, "there is no model_type, so the file is read as a Llama's");
-  if (keys->length > 0) rs_text_printf(&text, "; keys that are not read: %s", rs_text_string(keys));
-  rs_status status = rs_text_check(&text, err);
-  if (status == RS_OK && (profile->doubt = rs_strdup(rs_text_string(&text), err)) == NULL) status = RS_MEMORY;
-  rs_text_clear(&text);
-  return status;
+    rs_text_printf(text, "class %s is unknown here and is read as a Llama", named);
 }
 
 /* A class that is not known is read as a Llama, whatever else its code does, and a class without rotation leaves keys
  * of rotation unread: neither is done in silence. */
 rs_status rs_hf_doubt(rs_node *top, rs_profile *profile, rs_err *err) {
-  const char *type = rs_hf_model_type(top);
-  bool known = rs_hf_knows(type);
-  const char *notes = notes_of(top);
-  rs_text keys = {0};
-  if (*notes != '\0') return write_doubt(type, known, notes, &keys, profile, err);
-  if (known && !embeds(profile)) return RS_OK;
-  rs_status status = find_unread(top, profile,
-                                 known ? RS_KEYS("theta", "rope", "rotary")
-                                       : RS_KEYS("theta", "rope", "rotary", "window", "index", "yarn", "scal"),
-                                 !known, &keys, err);
-  bool unknown = !known && *type != '\0';
-  if (status == RS_OK && (unknown || keys.length > 0)) status = write_doubt(type, known, notes, &keys, profile, err);
-  rs_text_clear(&keys);
-  return status;
-}
-
-/* ---- equality ---------------------------------------------------------------------------------------------------- */
-
-static bool same_value(const rs_value *a, const rs_value *b) {
-  bool names = a->name == NULL || b->name == NULL ? a->name == b->name : strcmp(a->name, b->name) == 0;
-  if (a->set != b->set || a->choice != b->choice || a->count != b->count || !names) return false;
-  if (a->count > 0) return memcmp(a->list, b->list, a->count * sizeof *a->list) == 0;
-  return !a->set || a->number == b->number || (a->number != a->number && b->number != b->number);
-}
-
-static bool same_recipe(const rs_recipe *a, const rs_recipe *b) {
-  bool same = a->method == b->method;
-  for (size_t p = 0; same && p < a->settings.count; p++)
-    same = same_value(&a->settings.values[p], &b->settings.values[p]);
-  return same;
-}
-
-bool rs_layers_turn_alike(const rs_layer_kind *a, const rs_layer_kind *b) {
-  const rs_model *x = &a->model, *y = &b->model;
-  bool turns = x->published.method != NULL && x->published.method->freq != NULL;
-  bool tables = x->rotary_dim == y->rotary_dim && x->rope_theta == y->rope_theta;
-  return x->heads == y->heads && x->head_dim == y->head_dim && (tables || !turns) &&
-         same_recipe(&x->published, &y->published);
-}
-
-static bool same_layers(const rs_layer_kind *a, const rs_layer_kind *b) {
-  const rs_model *x = &a->model, *y = &b->model;
-  bool words = strcmp(a->name, b->name) == 0 && a->attends == b->attends && a->tuned == b->tuned;
-  bool seen = a->mask.kind == b->mask.kind && a->mask.window == b->mask.window && a->mask.sinks == b->mask.sinks &&
-              a->compression == b->compression && a->chooses == b->chooses && a->chosen == b->chosen &&
-              a->block == b->block;
-  bool lengths = x->train_length == y->train_length && x->max_length == y->max_length;
-  bool pairs = x->pair_layout == y->pair_layout && x->axis_layout == y->axis_layout &&
-               memcmp(x->mrope_section, y->mrope_section, sizeof x->mrope_section) == 0;
-  return words && seen && lengths && pairs && rs_layers_turn_alike(a, b);
-}
-
-bool rs_profiles_equal(const rs_profile *a, const rs_profile *b) {
-  bool same = a->kind_count == b->kind_count && a->layer_count == b->layer_count && a->chosen == b->chosen &&
-              a->counted == b->counted && memcmp(a->layers, b->layers, a->layer_count * sizeof *a->layers) == 0;
-  for (size_t k = 0; same && k < a->kind_count; k++) same = same_layers(&a->kinds[k], &b->kinds[k]);
-  return same;
+  const char *named = rs_hf_named_type(top), *notes = notes_of(top);
+  bool known = rs_hf_knows(rs_hf_model_type(top)), guessed = *named != '\0' && !rs_hf_knows(named);
+  bool sure = known && !guessed;
+  RS_OWNED(rs_text) text = {0};
+  rs_unread unread = {0};
+  if (*notes == '\0' && sure && !embeds(profile)) return RS_OK;
+  if (*notes == '\0')
+    RS_TRY(find_unread(top, profile,
+                       sure ? RS_KEYS("theta", "rope", "rotary")
+                            : RS_KEYS("theta", "rope", "rotary", "window", "index", "yarn", "scal"),
+                       !sure, &unread, err));
+  if (*notes == '\0' && !guessed && unread.count == 0) return RS_OK;
+  if (*notes != '\0')
+    rs_text_puts(&text, notes);
+  else
+    put_guess(top, &text);
+  if (unread.count > 0) rs_text_puts(&text, "; keys that are not read: ");
+  RS_TRY(put_keys(top, &unread, &text, err));
+  RS_TRY(rs_text_check(&text, err));
+  return (profile->doubt = rs_strdup(rs_text_string(&text), err)) != NULL ? RS_OK : RS_MEMORY;
 }

@@ -123,7 +123,7 @@ static const char *const ignored_copies[] = {"encoder.embed_tokens.", "decoder.e
 
 const rs_architecture rs_encoders[] = {
     ROW("t5", "T5, T5 1.1, Flan-T5: TOKENS are the encoder's, --decoder-tokens the decoder's", T5,
-        .activation = RS_RELU, .tied = true, .narrowed = true, FAMILY("t5 t5_gemma_module", .method = "t5")),
+        .activation = RS_RELU, .tied = true, .narrowed = true, FAMILY("t5", .method = "t5")),
     ROW("mt5", "mT5: an output of its own", T5, .activation = RS_GELU_TANH, .own_output = true,
         FAMILY("mt5", .method = "t5")),
     ROW("umt5", "UMT5: mT5 with positional biases in each layer", T5, .activation = RS_GELU_TANH, .own_output = true,

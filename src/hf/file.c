@@ -106,7 +106,7 @@ bool rs_hf_is_params(const rs_node *top) {
   return !rs_hf_present(rs_node_get(top, "model_type"));
 }
 
-const char *rs_hf_model_type(const rs_node *top) {
+const char *rs_hf_named_type(const rs_node *top) {
   const rs_node *type = rs_node_get(rs_hf_text_config(top), "model_type");
   if (!rs_hf_present(type)) type = rs_node_get(top, "model_type");
   return rs_hf_word(type);

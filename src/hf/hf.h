@@ -118,7 +118,38 @@ rs_status rs_hf_model_read(const char *text, size_t length, const char *name, rs
 const rs_node *rs_hf_text_config(const rs_node *root) RS_NONNULL(1);
 
 /* model_type of the text model, else of the whole; "" where there is none. Borrows. */
+const char *rs_hf_named_type(const rs_node *top) RS_NONNULL(1);
+
+/* The same where it is known here, else that of the class which `architectures` names, where that is known: what the
+ * file is read as. Borrows. */
 const char *rs_hf_model_type(const rs_node *top) RS_NONNULL(1);
+
+/* The model_type of a class that is called so, by its whole name; NULL: none is known. Static. */
+const char *rs_hf_type_of_class(const char *name) RS_NONNULL(1);
+
+/* The model_type of the class that `architectures` names, where model_type is known here, too, and says another; else
+ * NULL. Static. */
+const char *rs_hf_other_type(const rs_node *top) RS_NONNULL(1);
+
+/* Adds what a file (its top) is read as, and by which of its keys: "gemma3_text, by text_config.model_type". */
+void rs_hf_write_class(const rs_node *top, rs_text *text) RS_NONNULL(1, 2);
+
+enum { RS_UNREAD_KEYS = 48 };
+
+/* A key of a file that nothing reads: neither its absence nor another value changes what the file comes to. Borrows. */
+typedef struct rs_unread_key {
+  rs_node *node;
+  char path[160]; /* "rope_scaling.mscale" */
+} rs_unread_key;
+
+typedef struct rs_unread {
+  rs_unread_key keys[RS_UNREAD_KEYS];
+  size_t count;
+} rs_unread;
+
+/* The keys of rotation and windows of a file (its top), and all keys of dictionaries of rotation, that nothing reads to
+ * come to `profile`, which it is read as. The tree is as before afterwards. RS_MEMORY. */
+rs_status rs_hf_unread(rs_node *top, const rs_profile *profile, rs_unread *unread, rs_err *err) RS_NONNULL(1, 2, 3);
 
 /* Whether a file (its top) has the keys of a params.json, as Mistral's and Meta's own code write it. */
 bool rs_hf_is_params(const rs_node *top) RS_NONNULL(1);

@@ -14,6 +14,7 @@ typedef struct layer_rules {
   size_t count;
   bool counted;
   const rs_node *types, *turning, *hybrid, *linear, *ratios, *cross, *attending;
+  const rs_node *blocks;   /* block_types, in turns (RecurrentGemma) */
   const rs_node *bases;    /* layer_rope_theta */
   const rs_node *full;     /* linear_attn_config: the layers with attention */
   const rs_node *choosing; /* sparse_attention_config: 1 where a layer chooses blocks of keys */
@@ -177,7 +178,7 @@ static size_t read_memory(layer_rules *r) {
 static void read_windows(layer_rules *r) {
   static const char *const patterns[] = {"sliding_window_pattern", "_sliding_window_pattern",
                                          "global_attn_every_n_layers", NULL};
-  static const char *const windows[] = {"sliding_window", "window_size", NULL};
+  static const char *const windows[] = {"sliding_window", "window_size", "attention_window_size", NULL};
   const rs_node *pattern = rs_hf_first(r->root, patterns), *local = rs_node_get(r->root, "local_attention");
   bool letters = strspn(rs_hf_word(pattern), "LG") > 0;
   /* transformers: a window that is null is none; one that is not there is the class's. */
@@ -214,6 +215,7 @@ static layer_rules read_rules(const rs_node *top) {
   if (r.known.windows == RS_WINDOW_COMPRESSED) r.ratios = any_list(&r, "compress_ratios");
   r.cross = any_list(&r, "cross_attention_layers");
   r.attending = any_list(&r, "attn_layer_indices");
+  r.blocks = any_list(&r, "block_types");
   r.letters = strlen(rs_hf_word(pattern)) >= r.count ? pattern->text : NULL;
   if (r.known.layer_bases) r.bases = list_of(&r, "layer_rope_theta");
   read_linear(&r);
@@ -294,6 +296,8 @@ static const char *mixed_type(const layer_rules *r, size_t layer) {
     return r->letters[layer] == 'M' ? "mamba" : r->letters[layer] == 'E' ? "moe" : "mlp";
   if (r->linear != NULL && strcmp(rs_hf_word(&r->linear->items[layer]), "0") == 0) return RS_HF_LINEAR;
   if (r->attending != NULL && !lists_layer(r->attending, layer)) return "mamba";
+  if (r->blocks != NULL)
+    return strcmp(rs_hf_word(&r->blocks->items[layer % r->blocks->count]), "recurrent") == 0 ? "recurrent" : NULL;
   if (r->period > 0 && layer % r->period != r->offset) return "mamba";
   if (r->full != NULL) return lists_layer(r->full, layer + r->first) ? NULL : RS_HF_LINEAR;
   if (r->known.linear_but_first) return layer > 0 && layer % 4 == 0 ? NULL : RS_HF_LINEAR;

@@ -44,7 +44,7 @@ const rs_hf_rope_type rs_hf_rope_types[RS_HF_ROPE_TYPES] = {
 
 /* configuration_phi3.py, configuration_phi4_multimodal.py, and modeling_qwen.py of Qwen 1, which has a base alone. */
 const char *rs_hf_rope_type_read(const char *model_type, const char *type) {
-  bool phi = strncmp(model_type, "phi3", 4) == 0 || strcmp(model_type, "phi4_multimodal") == 0;
+  bool phi = rs_word_among(model_type, "phi3 phi3_v phi3small phi4mm phi4_multimodal");
   if (strcmp(model_type, "qwen") == 0) return "default";
   return strcmp(type, "su") == 0 || (phi && strcmp(type, "yarn") == 0) ? "longrope" : type;
 }

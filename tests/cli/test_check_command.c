@@ -57,6 +57,7 @@ Test(check_command, text__says_what_the_file_says) {
       (const char *const[]){"check", "scaled.json", NULL}, 0,
       "scaled.json: {name: yarn, factor: 4}\n"
       "  NTK-by-parts and a temperature on the logits\n"
+      "  class      llama, by model_type\n"
       "  lengths    trained 4096 (original_max_position_embeddings), maximum 16384 (max_position_embeddings), served "
       "16384 (4 times the trained length)\n"
       "  attention  cos and sin times 1.13863, so logits times 1.29648 (by the formula)\n"

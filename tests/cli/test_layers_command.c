@@ -150,7 +150,7 @@ Test(layers_command, show_layers__guesses_and_chosen_keys) {
              "{\"model_type\": \"zebra\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"rope_theta\": 500, "
              "\"sliding_window\": 8, \"num_hidden_layers\": 2, \"max_position_embeddings\": 64, \"index_topk\": 4}");
   const char *guess = "warning: class zebra is unknown here and is read as a Llama; keys that are not read: "
-                      "sliding_window\n";
+                      "sliding_window (mistral's class: layers 0-1 window 8)\n";
   expect_said(
       &(command){.arguments = {"show", "layers", "--hf", "z.json"}}, 0,
       "zebra, 2 layers\n0-1: full_attention, 4 chosen keys (the choice is not modelled yet), {name: rope}, base "

@@ -402,13 +402,13 @@ Test(check, engines_with_code_of_their_own__not_judged_by_their_dialect) {
   "\"max_position_embeddings\": 131072, \"rope_theta\": 500000.0,\n"                                                   \
   "\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 32768" more "}}"
   const char *factors = SCALED("ministral3", ", \"mscale\": 1.0, \"mscale_all_dim\": 1.0");
-  notes(SCALED("deepseek_v4", ""), "");
-  notes(SCALED("deepseek_ref", ""), "");
+  notes(SCALED("deepseek_v4", ""), "RS902@2:50"); /* no layer has a window alone */
+  notes(SCALED("deepseek_ref", ""), "RS902@2:50");
   notes("{\"model_type\": \"deepseek_v4\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"head_dim\": 8, "
         "\"qk_rope_head_dim\": 4, \"num_hidden_layers\": 2, \"max_position_embeddings\": 65536, \"rope_parameters\": "
         "{\"main\": {\"rope_type\": \"default\", \"rope_theta\": 10000.0}, "
         "\"compress\": {\"rope_type\": \"default\", \"rope_theta\": 160000.0}}}",
-        "");
+        "RS902@1:200");
   notes(SCALED("llama", ", \"mscale\": 1.0, \"mscale_all_dim\": 1.0"), "RS601@3:17 RS603@3:90");
   says(SCALED("llama", ", \"mscale\": 1.0, \"mscale_all_dim\": 1.0"), "RS601", "vLLM before #56446, llama.cpp: cos and",
        "");

@@ -51,8 +51,8 @@ Test(check_guesses, unknown_class__is_said_with_the_keys_that_nobody_reads) {
                 "\"sliding_window\": 128, \"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": "
                 "10000.0}, \"layer_rope_theta\": [0, 10000]"),
         RS_WARNING, NULL,
-        "RS407@1:16: class zebra_lm is unknown here and is read as a Llama; keys that are not read: sliding_window, "
-        "layer_rope_theta; ");
+        "RS407@1:16: class zebra_lm is unknown here and is read as a Llama; keys that are not read: sliding_window "
+        "(mistral's class: layers 0-7 window 128), layer_rope_theta; ");
   /* Words anywhere in a name, large letters, keys in dictionaries, a dictionary that as a whole is not read. */
   finds(
       FILE_OF("zebra_lm", "\"rope_theta\": 5e5, \"zRotaryDims\": 3, \"logit_scaling\": 2.0, \"index_heads\": null, "
@@ -110,6 +110,112 @@ Test(check_guesses, params__are_refused_by_name) {
   finds("{\"dim\": 64, \"n_layers\": 2, \"n_heads\": 2, \"hidden_dim\": 128, \"rope_theta\": 1e6}", RS_NOTE, NULL,
         "RS901@1:1: dim, n_layers and n_heads without a model_type: this is a params.json of Mistral's or Meta's own "
         "code, which is not read here, and no config.json; ");
+}
+
+/* Files of 2 layers; what a reader of the key would do is found by reading, not said by rote. */
+#define SMALL(type, more)                                                                                              \
+  "{\"model_type\": \"" type "\", \"hidden_size\": 64, \"num_attention_heads\": 2, \"num_hidden_layers\": 2, "         \
+  "\"max_position_embeddings\": 64, " more "}"
+
+Test(check_guesses, unread_keys__with_what_they_would_change) {
+  says(SMALL("zebra_lm", "\"rope_theta\": 1e4, \"layer_rope_theta\": [0, 500]"), NULL,
+       "not read: layer_rope_theta (granite_swa's class: layers 0 turn nothing; 1 base 500); ");
+  says(SMALL("zebra_lm", "\"rope_theta\": 1e4, \"layer_rope_theta\": [10000, 10000]"), NULL,
+       "not read: layer_rope_theta; ");
+  says(SMALL("zebra_lm", "\"rope_theta\": 1e4, \"attention_chunk_size\": 16"), NULL,
+       "not read: attention_chunk_size (llama4_text's class: layers 0-1 chunks of 16); ");
+  says(SMALL("zebra_lm", "\"rope_theta\": 1e4, \"sliding_window\": 5000, \"sliding_window_stride\": 4"), NULL,
+       "not read: sliding_window (mistral's class: layers 0-1 window 5000), sliding_window_stride; ");
+}
+
+/* ---- architectures ----------------------------------------------------------------------------------------------- */
+
+#define OF_CLASS(name, more) "\"architectures\": [\"" name "\"], " more
+
+Test(check_guesses, classes__are_known_whole) {
+  static const struct {
+    const char *name, *type;
+  } cases[] = {{"LlamaForCausalLM", "llama"},
+               {"GPT2LMHeadModel", "gpt2"},
+               {"Gemma3TextModel", "gemma3_text"},
+               {"Gemma3ForConditionalGeneration", "gemma3"},
+               {"HunYuanDenseV1ForCausalLM", "hunyuan_v1_dense"},
+               {"Qwen2_5_VLForConditionalGeneration", "qwen2_5_vl"},
+               {"Jais2ForCausalLM", "jais2"},
+               {"JAISLMHeadModel", "jais"},
+               {"xLSTMModel", "xlstm"}};
+  static const char *const others[] = {
+      "Llama", "LlamaForCausalLMX", "Llama5ForCausalLM", "llamaForCausalLM", "ForCausalLM",
+      "",      "Gemma3nTextForAll", "LlamaForEverything"};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    cr_expect_str_eq(rs_hf_type_of_class(cases[i].name), cases[i].type, "%s", cases[i].name);
+    cr_expect(rs_hf_knows(cases[i].type), "%s", cases[i].type);
+  }
+  for (size_t i = 0; i < RS_COUNT(others); i++) cr_expect_null(rs_hf_type_of_class(others[i]), "%s", others[i]);
+}
+
+/* model_type says what a file is where it is known, else architectures do, which a warning says. */
+Test(check_guesses, architectures__stand_for_a_model_type) {
+  static const struct {
+    const char *json, *class;
+    double theta;
+  } cases[] = {
+      {SMALL("llama", "\"x\": 0"), "llama, by model_type", 1e4},
+      {SMALL("cohere", "\"x\": 0"), "cohere, by model_type", 5e5},
+      {"{" OF_CLASS("CohereForCausalLM", "\"hidden_size\": 64, \"num_attention_heads\": 2, \"num_hidden_layers\": 2}"),
+       "cohere, by architectures (CohereForCausalLM)", 5e5},
+      {SMALL("zebra_lm", OF_CLASS("CohereForCausalLM", "\"x\": 0")),
+       "cohere, by architectures (CohereForCausalLM), model_type is not known: zebra_lm", 5e5},
+      {SMALL("zebra_lm", OF_CLASS("ZebraForCausalLM", "\"x\": 0")), "zebra_lm is not known: read as a Llama", 1e4},
+      {"{\"hidden_size\": 64, \"num_attention_heads\": 2, \"max_position_embeddings\": 64}",
+       "not said: read as a Llama", 1e4},
+      {"{\"model_type\": \"llava\", \"text_config\": " SMALL("cohere", "\"x\": 0") "}",
+       "cohere, by text_config.model_type", 5e5},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_portrait portrait;
+    rs_err err = {0};
+    cr_assert_eq(rs_portrait_read(cases[i].json, strlen(cases[i].json), "c", NULL, &portrait, &err), RS_OK, "%s",
+                 err.message);
+    cr_expect_str_eq(portrait.class, cases[i].class);
+    cr_expect_eq(portrait.model->rope_theta, cases[i].theta);
+    rs_portrait_clear(&portrait);
+  }
+  finds(SMALL("zebra_lm", OF_CLASS("CohereForCausalLM", "\"rope_theta\": 1e4")), RS_WARNING, NULL,
+        "RS407@1:16: class zebra_lm is unknown here and is read as cohere, which architectures name; ");
+}
+
+/* Two classes are told where they part: transformers goes by one, vLLM by the other. */
+Test(check_guesses, two_classes__that_read_otherwise) {
+  const char *two = "RS408@1:16: model_type is llama, and architectures name a class of cohere, which reads the file "
+                    "otherwise: transformers goes by the former, vLLM and SGLang by the latter -> let the two name one "
+                    "class; ";
+  finds(SMALL("llama", OF_CLASS("CohereForCausalLM", "\"rope_theta\": 1e4")), RS_WARNING, NULL, two);
+  finds(SMALL("llama", OF_CLASS("Qwen3ForCausalLM", "\"rope_theta\": 1e4, \"head_dim\": 32")), RS_WARNING, NULL, "");
+  finds(SMALL("kimi_k2", OF_CLASS("DeepseekV3ForCausalLM", "\"rope_theta\": 1e4")), RS_WARNING, NULL, "");
+  finds(SMALL("llama", OF_CLASS("ZebraForCausalLM", "\"rope_theta\": 1e4")), RS_WARNING, NULL, "");
+}
+
+/* ---- keys without effect ----------------------------------------------------------------------------------------- */
+
+Test(check_guesses, keys_without_effect__are_told_of_known_classes) {
+#define NOTHING(at, key) "RS902@" at ": " key " changes nothing beside what else the file says; "
+  finds(SMALL("nemotron_h", "\n\"rope_theta\": 1e4"), RS_NOTE, NULL, NOTHING("2:15", "rope_theta"));
+  finds(SMALL("llama", "\"rope_theta\": 1e4,\n\"sliding_window\": 16"), RS_NOTE, NULL,
+        NOTHING("2:19", "sliding_window"));
+  finds(SMALL("llama", "\"rope_theta\": 1e4,\n\"layer_rope_theta\": [0, 10000]"), RS_NOTE, NULL,
+        NOTHING("2:21", "layer_rope_theta"));
+  finds(SMALL("granite_swa", "\"layer_rope_theta\": [0, 10000],\n\"rope_parameters\": {\"rope_theta\": 500}"), RS_NOTE,
+        NULL,
+        "RS801@0:0: layers turn in several ways: what is said of the recipe is of sliding_attention (layers 1), not "
+        "full_attention (0); " NOTHING("2:20", "rope_parameters"));
+  /* What is read, what is off, and what is a copy. */
+  finds(SMALL("mistral", "\"rope_theta\": 1e4, \"sliding_window\": 16"), RS_NOTE, NULL, "");
+  finds(SMALL("qwen2", "\"rope_theta\": 1e4, \"sliding_window\": 16, \"use_sliding_window\": false"), RS_NOTE, NULL,
+        "");
+  finds(SMALL("gemma2", "\"rope_theta\": 1e4, \"sliding_window\": 16, \"sliding_window_size\": 16"), RS_NOTE, NULL, "");
+  finds(SMALL("llama", "\"rope_theta\": 1e4, \"rope_parameters\": {\"rope_theta\": 1e4, \"rope_type\": \"default\"}"),
+        RS_NOTE, NULL, "");
 }
 
 /* ---- heads ------------------------------------------------------------------------------------------------------- */

@@ -210,6 +210,18 @@ Test(profiles, layers__of_2026) {
 #define NOPE_OF(layers) MODEL("kimi_linear", layers) ", \"mla_use_nope\": true"
 #define CHOICE " (the choice is not modelled yet)"
   static const profile_case cases[] = {
+      {MODEL("recurrent_gemma", 4),
+       "0-1, 3: linear_attention, no attention; *2: sliding_attention, window 2048, rope 10000, R 8"},
+      {MODEL("recurrent_gemma", 4) ", \"block_types\": [\"attention\", \"recurrent\"], \"attention_window_size\": 9",
+       "*0, 2: sliding_attention, window 9, rope 10000, R 8; 1, 3: recurrent, no attention"},
+      {MODEL("granitemoehybrid", 1), "*0: full_attention, everything before, nope"},
+      {MODEL("granitemoehybrid", 1) ", \"position_embedding_type\": \"rope\"",
+       "*0: full_attention, everything before, rope 10000"},
+      {MODEL("glm4v_text", 1), "*0: full_attention, everything before, rope 10000"},
+      {MODEL("glm4v_text", 1) ", \"partial_rotary_factor\": 0.5",
+       "*0: full_attention, everything before, rope 10000, R 8"},
+      {MODEL("t5_gemma_module", 2) ", \"head_dim\": 16",
+       "0: sliding_attention, window 4096, rope 10000; *1: full_attention, everything before, rope 10000"},
       {MODEL("granite_swa", 5) ", \"sliding_window\": 8, \"layer_rope_theta\": [0, 100, 100, 500, 0]",
        "0, 4: full_attention, everything before, nope; *1-2: sliding_attention, window 8, rope 100; 3: "
        "sliding_attention_500, window 8, rope 500"},

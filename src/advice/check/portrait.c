@@ -154,6 +154,10 @@ static rs_status fill_near(rs_portrait *portrait, rs_err *err) {
 
 static rs_status fill(const rs_checked *c, const char *name, rs_portrait *portrait, rs_err *err) {
   const rs_method *method = c->model->published.method;
+  RS_OWNED(rs_text) class = {0};
+  rs_hf_write_class(c->top, &class);
+  rs_shorten(rs_text_string(&class), sizeof portrait->class, portrait->class);
+  RS_TRY(rs_text_check(&class, err));
   if (method == NULL) return RS_OK;
   RS_TRY(rs_recipe_copy(&portrait->recipe, &c->model->published, err));
   RS_TRY(rs_recipe_resolve(&portrait->recipe, portrait->model, err));

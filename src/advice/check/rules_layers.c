@@ -170,6 +170,56 @@ static bool is_said(const rs_findings *findings, const rs_node *place) {
   return false;
 }
 
+static bool is_spoken_of(const rs_findings *findings, const rs_node *node) {
+  bool any = false;
+  for (size_t i = 0; i < findings->count && node->line > 0; i++)
+    any |= findings->items[i].line == node->line && findings->items[i].column == node->column;
+  return any;
+}
+
+/* Whether another key, of a name like this one's, says the same: files have copies for older releases. */
+static bool has_twin(const rs_node *mapping, const rs_node *node) {
+  bool any = false;
+  for (size_t i = 0; i < mapping->count && node->kind == RS_SCALAR && !any; i++) {
+    const rs_node *other = &mapping->items[i];
+    bool alike = strstr(other->key, node->key) != NULL || strstr(node->key, other->key) != NULL;
+    if (other->kind == RS_MAPPING)
+      any = has_twin(other, node);
+    else
+      any = other != node && other->kind == RS_SCALAR && alike && strcmp(other->text, node->text) == 0;
+  }
+  return any;
+}
+
+/* What published files have beside keys that say it, or that turn it off, surprises nobody: a window that is not used,
+ * flags that are false, scales of 1, a share of dims beside their number, a pattern beside layer_types, and what is
+ * told of engines that read it. */
+static bool is_usual(const rs_checked *c, const rs_unread_key *key) {
+  const char *used = rs_key_word(c->root, "use_sliding_window"), *name = key->node->key;
+  const char *text = key->node->kind == RS_SCALAR ? key->node->text : "";
+  bool off = used != NULL && strcmp(used, "false") == 0 && strstr(name, "window") != NULL;
+  bool nothing = strcmp(text, "false") == 0 || (strcmp(text, "1") == 0 && strstr(name, "scale") != NULL);
+  bool counted = rs_key(c->root, "rotary_dim") != NULL && strstr(name, "partial_rotary") != NULL;
+  bool listed = rs_key(c->root, "layer_types") != NULL && strstr(name, "pattern") != NULL;
+  return off || nothing || counted || listed || rs_word_among(name, "type rotary original_rope apply_yarn_scaling") ||
+         has_twin(c->root, key->node);
+}
+
+/* Keys of a class that is known; of others the warning says them, and what says that nothing turns says it of all. */
+static void find_without_effect(rs_checked *c) {
+  rs_unread unread;
+  bool said = c->model == NULL || c->profile.doubt != NULL;
+  for (size_t i = 0; i < c->findings->count; i++)
+    said |= rs_word_among(c->findings->items[i].rule->code, "RS501 RS502 RS503 RS504");
+  if (said) return;
+  (void)rs_hf_unread(&c->tree->root, &c->profile, &unread, c->err);
+  for (size_t i = 0; i < unread.count; i++) {
+    const rs_unread_key *key = &unread.keys[i];
+    if (!is_usual(c, key) && !is_spoken_of(c->findings, key->node))
+      rs_find(c, "RS902", key->node, NULL, "%s changes nothing beside what else the file says", key->path);
+  }
+}
+
 /* Each problem is "name:line:column: text". */
 static void find_unread(rs_checked *c) {
   size_t before = strlen(c->top->file);
@@ -227,4 +277,8 @@ const rs_check_row rs_rules_layers[] = {
      .in_file = find_choices},
     {RS_RULE("RS901", "not-read", RS_ERROR, "the file cannot be read as a model's config", "docs/config.md"),
      .in_file = find_unread},
+    {RS_RULE("RS902", "key-without-effect", RS_NOTE,
+             "a key of rotation or of windows that nothing of the class reads, beside what else the file says",
+             "transformers, configuration_*.py and modeling_*.py of the class"),
+     .in_file = find_without_effect},
     {.rule = {.code = NULL}}};

@@ -103,6 +103,26 @@ static void find_doubt(rs_checked *c) {
   rs_find(c, "RS407", type != NULL ? type : RS_MISSING("model_type"), NULL, "%.600s", c->profile.doubt);
 }
 
+/* Two classes that read the file alike are none of anybody's business. */
+static void find_two_classes(rs_checked *c) {
+  const char *other = rs_hf_other_type(c->top);
+  rs_node *type = (rs_node *)rs_key(c->root, "model_type");
+  rs_profile profile = {0};
+  rs_err why = {0};
+  if (other == NULL || type == NULL || c->model == NULL) return;
+  char *word = type->text;
+  type->text = (char *)other;
+  rs_status status = rs_hf_profile(c->top, &profile, &why);
+  type->text = word;
+  if (status == RS_MEMORY) (void)rs_fail(c->err, RS_MEMORY, "%s", why.message);
+  if (status != RS_MEMORY && (status != RS_OK || !rs_profiles_equal(&c->profile, &profile)))
+    rs_find(c, "RS408", type, "let the two name one class",
+            "model_type is %s, and architectures name a class of %s, which reads the file otherwise: transformers goes "
+            "by the former, vLLM and SGLang by the latter",
+            word, other);
+  rs_profile_clear(&profile);
+}
+
 /* ---- other positions --------------------------------------------------------------------------------------------- */
 
 /* The key that says that positions are not rotary, or NULL. */
@@ -199,6 +219,12 @@ const rs_check_row rs_rules_model[] = {
              "guess, and names the keys that nothing here reads",
              "the model's own code"),
      .in_file = find_doubt},
+    {RS_RULE(
+         "RS408", "two-classes", RS_WARNING,
+         "model_type and architectures name two classes that read the file otherwise: transformers goes by the "
+         "former, vLLM and SGLang by the latter",
+         "transformers, auto_factory.py: config.model_type; vLLM, model_executor/models/registry.py: architectures"),
+     .in_file = find_two_classes},
     {RS_RULE("RS501", "scaling-without-rotation", RS_WARNING,
              "the file says that its positions are not rotary, and scales rotary ones beside it",
              "transformers, modeling_falcon.py, modeling_mpt.py: alibi or rotary"),

@@ -38,7 +38,8 @@ static void add_turning(rs_doc *in, const rs_portrait *p) {
 
 static void add_portrait(rs_doc *file, const rs_portrait *p) {
   rs_doc *in = rs_doc_add(file, "recipe", RS_DOC_OBJECT);
-  rs_doc_put(in, DOC_WORDS("recipe", p->recipe.method != NULL ? cli_recipe(file, &p->recipe) : NULL));
+  rs_doc_put(in, DOC_WORDS("recipe", p->recipe.method != NULL ? cli_recipe(file, &p->recipe) : NULL),
+             DOC_WORDS("class", p->class));
   if (p->turns) add_turning(in, p);
   rs_doc *layers = rs_doc_add(in, "layers", RS_DOC_ARRAY);
   for (size_t k = 0; k < p->profile.kind_count; k++) {
