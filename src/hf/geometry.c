@@ -50,9 +50,8 @@ void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known) {
     return;
   }
   bool doubled = rs_hf_in_family(hf, "zamba"); /* its attention reads the state beside the embedding */
-  size_t width =
-      rs_hf_count_of(hf, rs_hf_first(hf->root, RS_KEYS("hidden_size", "n_embd", "n_embed", "d_model", "dim")),
-                     RS_HF_MOST_WIDTH, hf->nested ? known->width : 0);
+  const rs_node *node = rs_hf_first(hf->root, RS_KEYS("hidden_size", "n_embd", "n_embed", "d_model", "dim"));
+  size_t width = rs_hf_count_of(hf, node, RS_HF_MOST_WIDTH, hf->nested ? known->width : 0);
   /* transformers: one that is null is width / heads; a config without it has the class's. */
   size_t usual = rs_node_get(hf->root, dims[0]) == NULL ? known->head_dim : 0;
   model->head_dim = rs_hf_count_of(hf, rs_hf_first(hf->root, dims), RS_HF_MOST_DIMS, usual);
@@ -64,8 +63,8 @@ void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known) {
                                      known->global_head_dim > 0 ? known->global_head_dim : model->head_dim);
   if (model->head_dim > 0 || width == 0 || model->heads == 0) return;
   if (width % model->heads != 0)
-    rs_problem(hf->problems, hf->root, "hidden_size = %zu is no multiple of the %zu heads, and there is no head_dim",
-               width, model->heads);
+    rs_problem(hf->problems, node != NULL ? node : hf->root,
+               "is no multiple of the %zu heads, and there is no head_dim", model->heads);
   model->head_dim = (doubled ? 2 * width : width) / model->heads;
 }
 

@@ -153,14 +153,39 @@ static bool is_params(rs_hf_reader *hf) {
   return own;
 }
 
-/* Query heads share key heads evenly. Falcon's num_kv_heads is of its newer classes alone, and not looked at. */
+static void check_sharing(rs_hf_reader *hf, const rs_node *node, size_t heads) {
+  for (size_t i = 0; node->kind == RS_SEQUENCE && i < node->count; i++) check_sharing(hf, &node->items[i], heads);
+  if (node->kind == RS_SEQUENCE) return; /* one a layer */
+  size_t before = hf->problems->count, keys = rs_read_count(hf->problems, node, 1, RS_HF_MOST_HEADS, 1);
+  if (hf->problems->count == before && heads % keys != 0)
+    rs_problem(hf->problems, node, "must divide the %zu heads that share them", heads);
+}
+
+/* Query heads share key heads evenly. Some keys count only beside a flag: Falcon's of its newer classes, ChatGLM's and
+ * MPT's of heads that share. */
 static void check_key_heads(rs_hf_reader *hf) {
-  const rs_node *node = rs_hf_first(hf->root, RS_KEYS("num_key_value_heads", "n_kv_heads"));
-  if (node == NULL || node->kind == RS_SEQUENCE || hf->model->heads == 0) return; /* a list: one a layer */
-  size_t before = hf->problems->count, count = hf->model->heads;
-  size_t keys = rs_read_count(hf->problems, node, 1, RS_HF_MOST_HEADS, 1);
-  if (hf->problems->count == before && count % keys != 0)
-    rs_problem(hf->problems, node, "must divide the %zu heads that share them", count);
+  static const char *const keys[] = {"num_key_value_heads",    "n_kv_heads",
+                                     "num_attention_groups",   "num_global_key_value_heads",
+                                     "num_kv_heads",           "multi_query_group_num",
+                                     "attn_config.kv_n_heads", "swa_num_key_value_heads"};
+  const rs_node *attention = rs_node_get(hf->root, "attn_config");
+  bool grouped = hf->model->heads > 0 && !rs_hf_in_family(hf, "falcon");
+  for (size_t i = 0; i < RS_COUNT(keys) && hf->model->heads > 0; i++) {
+    const rs_node *node = rs_hf_first(hf->root, RS_KEYS(keys[i]));
+    const rs_node *local = rs_hf_first(hf->root, RS_KEYS("swa_num_attention_heads"));
+    size_t heads = hf->model->heads;
+    bool counts = grouped;
+    if (strcmp(keys[i], "num_kv_heads") == 0)
+      counts = !grouped && rs_hf_true(hf->root, "new_decoder_architecture", false);
+    else if (strcmp(keys[i], "multi_query_group_num") == 0)
+      counts = rs_hf_true(hf->root, "multi_query_attention", false);
+    else if (strncmp(keys[i], "attn_config", 11) == 0)
+      counts = rs_hf_in_family(hf, "dbrx") ||
+               strcmp(rs_hf_word(rs_node_get(attention, "attn_type")), "grouped_query_attention") == 0;
+    else if (strncmp(keys[i], "swa_", 4) == 0 && local != NULL)
+      heads = rs_hf_count_of(hf, local, RS_HF_MOST_HEADS, heads);
+    if (node != NULL && counts) check_sharing(hf, node, heads);
+  }
 }
 
 static void read_model(rs_hf_reader *hf) {
@@ -176,13 +201,16 @@ static void read_model(rs_hf_reader *hf) {
   check_key_heads(hf);
   rs_hf_read_head_dim(hf, &known);
   if (hf->model->heads == 0 || hf->model->head_dim == 0) {
-    rs_problem(hf->problems, hf->root, "no attention geometry (num_attention_heads and hidden_size, or head_dim)");
+    if (!rs_hf_failed(hf))
+      rs_problem(hf->problems, hf->root, "no attention geometry (num_attention_heads and hidden_size, or head_dim)");
     return;
   }
   rs_hf_read_recipe(hf, &known);
   if (!hf->layers->bare) rs_hf_read_temperature(hf);
   rs_hf_read_rotary_dim(hf, &known);
-  if (hf->model->rotary_dim % 2 != 0 || hf->model->head_dim % 2 != 0)
+  const rs_method *method = hf->model->published.method;
+  bool turns = method != NULL && method->freq != NULL;
+  if (turns && (hf->model->rotary_dim % 2 != 0 || hf->model->head_dim % 2 != 0))
     rs_problem(hf->problems, hf->root, "head_dim = %zu and rotary_dim = %zu must be even: dims turn in pairs",
                hf->model->head_dim, hf->model->rotary_dim);
   rs_hf_read_theta(hf, &known);

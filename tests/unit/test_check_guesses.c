@@ -243,6 +243,66 @@ Test(check_guesses, heads_of_keys__divide_those_of_queries) {
   }
 }
 
+/* The same by the other names that classes have for it, beside the flags that make them count. */
+Test(check_guesses, heads_of_keys__by_every_name) {
+#define MUST(key, count, heads) "= " count ": must divide the " heads " heads that share them; "
+  static const struct {
+    const char *json, *words; /* NULL: nothing is wrong */
+  } cases[] = {
+      {LLAMA("\"num_key_value_heads\": [8, 5]"), "num_key_value_heads[1] " MUST("", "5", "32")},
+      {LLAMA("\"num_key_value_heads\": [8, 4]"), NULL},
+      {FILE_OF("chatglm", "\"multi_query_attention\": true, \"multi_query_group_num\": 5"), MUST("", "5", "32")},
+      {FILE_OF("chatglm", "\"multi_query_attention\": false, \"multi_query_group_num\": 5"), NULL},
+      {FILE_OF("dbrx", "\"attn_config\": {\"kv_n_heads\": 5}"), "attn_config.kv_n_heads " MUST("", "5", "32")},
+      {FILE_OF("mpt", "\"attn_config\": {\"attn_type\": \"grouped_query_attention\", \"kv_n_heads\": 6}"),
+       MUST("", "6", "32")},
+      {FILE_OF("mpt", "\"attn_config\": {\"attn_type\": \"multihead_attention\", \"kv_n_heads\": 6}"), NULL},
+      {FILE_OF("falcon", "\"new_decoder_architecture\": true, \"num_kv_heads\": 5"), MUST("", "5", "32")},
+      {FILE_OF("falcon", "\"num_kv_heads\": 71"), NULL},
+      {FILE_OF("gemma4_text", "\"num_global_key_value_heads\": 5"), MUST("", "5", "32")},
+      {FILE_OF("mimo_v2_flash", "\"swa_num_attention_heads\": 64, \"swa_num_key_value_heads\": 5"),
+       MUST("", "5", "64")},
+      {FILE_OF("mimo_v2_flash", "\"swa_num_attention_heads\": 64, \"swa_num_key_value_heads\": 64"), NULL},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char got[4096];
+    describe(cases[i].json, RS_ERROR, NULL, got, sizeof got);
+    bool right = cases[i].words == NULL ? *got == '\0' : strstr(got, cases[i].words) != NULL;
+    cr_expect(right, "%s\n%s", cases[i].json, got);
+  }
+}
+
+/* A width that heads do not divide is named by its key, once; heads that turn nothing may be odd. */
+Test(check_guesses, widths__that_no_head_divides) {
+#define WIDTH(type, more) "{\"model_type\": \"" type "\",\n" more ", \"max_position_embeddings\": 64}"
+  finds(WIDTH("gpt2", "\"n_embd\": 65, \"n_head\": 9"), RS_WARNING, NULL,
+        "RS901@2:11: n_embd = 65: is no multiple of the 9 heads, and there is no head_dim; ");
+  finds(WIDTH("llama", "\"rope_theta\": 1e4, \"hidden_size\": 100, \"num_attention_heads\": 8"), RS_WARNING, NULL,
+        "RS901@2:35: hidden_size = 100: is no multiple of the 8 heads, and there is no head_dim; ");
+  finds(WIDTH("llama", "\"rope_theta\": 1e4, \"hidden_size\": 100, \"num_attention_heads\": 8, \"head_dim\": 16"),
+        RS_WARNING, NULL, "");
+  finds(WIDTH("llama", "\"rope_theta\": 1e4, \"hidden_size\": 0, \"num_attention_heads\": 8"), RS_WARNING, NULL,
+        "RS901@2:35: hidden_size = 0: must be from 1 to 16777216; ");
+  finds(WIDTH("gpt2", "\"n_embd\": 63, \"n_head\": 9"), RS_WARNING, NULL, "");
+  finds(WIDTH("llama", "\"rope_theta\": 1e4, \"hidden_size\": 63, \"num_attention_heads\": 9"), RS_WARNING, NULL,
+        "RS901@1:1: head_dim = 7 and rotary_dim = 7 must be even: dims turn in pairs; ");
+}
+
+Test(check_guesses, types_of_layers__are_words) {
+  static const char *const lists[] = {"[\"full_attention\", 3]",     "[\"full_attention\", null]",
+                                      "[\"full_attention\", true]",  "[\"full_attention\", \"\"]",
+                                      "[\"full_attention\", [1]]",   "\"full_attention\"",
+                                      "{\"0\": \"full_attention\"}", "7"};
+  for (size_t i = 0; i < RS_COUNT(lists); i++) {
+    char json[512], got[4096];
+    snprintf(json, sizeof json, SMALL("llama", "\"rope_theta\": 1e4, \"layer_types\": %s"), lists[i]);
+    describe(json, RS_ERROR, NULL, got, sizeof got);
+    cr_expect(*got != '\0', "%s", json);
+  }
+  finds(SMALL("llama", "\"rope_theta\": 1e4, \"layer_types\": [\"full_attention\", \"full_attention\"]"), RS_NOTE, NULL,
+        "");
+}
+
 /* ---- factors ----------------------------------------------------------------------------------------------------- */
 
 #define SCALED(type, more) LLAMA("\"rope_scaling\": {\"rope_type\": \"" type "\", " more "}")
@@ -261,6 +321,34 @@ Test(check_guesses, factors__that_no_length_grows_by) {
   says(SCALED("yarn", "\"factor\": null, \"original_max_position_embeddings\": 4096"), NULL,
        "RS108@2:72: factor is null, which is no number: it is missing, and rope type yarn then takes the ratio of the "
        "lengths -> write a number, or take the key away");
+}
+
+/* Numbers that are not read are an error, and nothing else is worked out of them. */
+Test(check_guesses, numbers_out_of_range__are_told_once) {
+#define YARN_OF(more) SCALED("yarn", "\"original_max_position_embeddings\": 32768, \"factor\": 4, " more)
+#define OUT(at, key, number, range) "RS901@2:" at ": rope_scaling." key " = " number ": must be from " range "; "
+  finds(YARN_OF("\"attention_factor\": 0"), RS_WARNING, NULL, OUT("138", "attention_factor", "0", "1e-06 to 1000000"));
+  finds(YARN_OF("\"attention_factor\": -1"), RS_WARNING, NULL,
+        OUT("138", "attention_factor", "-1", "1e-06 to 1000000"));
+  finds(YARN_OF("\"beta_fast\": -1"), RS_WARNING, NULL, OUT("131", "beta_fast", "-1", "1e-06 to 1000000000"));
+  finds(YARN_OF("\"attn_factor\": -2"), RS_WARNING, NULL, OUT("133", "attn_factor", "-2", "1e-06 to 1000000"));
+  finds(YARN_OF("\"mscale\": -1, \"mscale_all_dim\": 1"), RS_WARNING, NULL, OUT("128", "mscale", "-1", "0 to 100"));
+  finds(SCALED("yarn", "\"factor\": 4, \"original_max_position_embeddings\": 0"), RS_WARNING, NULL,
+        OUT("111", "original_max_position_embeddings", "0", "1 to 268435456"));
+  finds(SCALED("yarn", "\"factor\": 1e300, \"original_max_position_embeddings\": 4096"), RS_WARNING, NULL,
+        OUT("72", "factor", "1e+300", "1e-06 to 1000000000"));
+  const char *sizes[] = {"1e-320", "1e-7", "-0.25"};
+  for (size_t i = 0; i < RS_COUNT(sizes); i++) {
+    char json[512], got[4096];
+    snprintf(json, sizeof json, SCALED("linear", "\"factor\": %s"), sizes[i]);
+    describe(json, RS_WARNING, NULL, got, sizeof got);
+    cr_expect_not_null(strstr(got, "RS203"), "%s", got);
+    cr_expect(strstr(got, "inf") == NULL && strstr(got, "-> write -") == NULL, "%s", got);
+  }
+  /* What is read is worked with. */
+  says(YARN_OF("\"attention_factor\": 2"), NULL, "RS301");
+  says(YARN_OF("\"beta_fast\": 0.5"), NULL, "swap them");
+  says(SCALED("yarn", "\"factor\": 8, \"original_max_position_embeddings\": 32768"), NULL, "write 4, or");
 }
 
 #define HUNYUAN_KEYS "\"beta_fast\": 32, \"beta_slow\": 1, \"factor\": 1.0, \"mscale\": 1.0, \"mscale_all_dim\": 1.0"

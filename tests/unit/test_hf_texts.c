@@ -60,10 +60,10 @@ static const struct {
     {"{}", "no attention geometry (num_attention_heads and hidden_size, or head_dim)"},
     {"[]", "no attention geometry (num_attention_heads and hidden_size, or head_dim)"},
     {"{\"num_attention_heads\": 3, \"hidden_size\": 8}",
-     "hidden_size = 8 is no multiple of the 3 heads, and there is no head_dim"},
-    {"{\"num_attention_heads\": 0, \"head_dim\": 8}", "num_attention_heads = 0: must be from 1 to 65536\n"},
+     "hidden_size = 8: is no multiple of the 3 heads, and there is no head_dim"},
+    {"{\"num_attention_heads\": 0, \"head_dim\": 8}", "num_attention_heads = 0: must be from 1 to 65536"},
     {"{\"num_attention_heads\": \"2\", \"head_dim\": 8}",
-     "num_attention_heads = \"2\": must be a number, not text (take the quotes away)\n"},
+     "num_attention_heads = \"2\": must be a number, not text (take the quotes away)"},
     {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_scaling\": {\"type\": \"linear\"}}",
      "rope_scaling = {...}: needs factor for rope type linear"},
     {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 2, "

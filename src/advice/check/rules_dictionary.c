@@ -186,7 +186,7 @@ static void find_missing(rs_checked *c, const rs_rope_entry *rope) {
 
 static void find_other_factor(rs_checked *c, const rs_rope_entry *rope) {
   const rs_node *node = rs_key(rope->node, "attn_factor");
-  if (node != NULL && rs_node_number(node) != 1)
+  if (rs_node_number(node) > 0 && rs_node_number(node) != 1)
     rs_find(c, "RS109", node, "for transformers write attention_factor, the whole factor on cos and sin",
             "llama.cpp, SGLang and vLLM before #56446 multiply their attention factor by attn_factor = %s; "
             "transformers does not read it",

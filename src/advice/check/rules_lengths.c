@@ -6,6 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+
+/* Numbers that are read; beyond these the reader's error is all, and nothing is worked out of them. */
+static const double least_factor = 1e-6, most_factor = 1e9, most_tokens = 1 << 28;
+
+/* A factor, and a length in tokens, that is read; NaN: another, or none. */
+static double factor_in(const rs_node *node) {
+  double number = rs_node_number(node);
+  return number >= least_factor && number <= most_factor ? number : NAN;
+}
+
+static double tokens_in(const rs_node *node) {
+  double number = rs_node_number(node);
+  return number >= 1 && number <= most_tokens && number == floor(number) ? number : NAN;
+}
+
 /* ---- the original length ----------------------------------------------------------------------------------------- */
 
 /* How far the frequencies are off where `trained` tokens were trained, not what the file is taken to say. "" where it
@@ -36,7 +52,7 @@ static void find_no_original(rs_checked *c, const rs_rope_entry *rope) {
   if (isnan(factor))
     rs_find(c, "RS201", rope->node, "add original_max_position_embeddings, the length of training, and factor",
             "%s has neither a factor nor original_max_position_embeddings: s = 1, so nothing is scaled", rope->path);
-  if (!(factor > 1)) return;
+  if (!(factor > 1) || c->model == NULL) return;
   if (rs_model_turns(c->model) && strcmp(c->model->published.method->name, "yarn") == 0)
     put_error(c, floor(maximum / factor), error);
   rs_number_format(maximum, most);
@@ -59,7 +75,7 @@ static void find_two_originals(rs_checked *c, const rs_rope_entry *rope) {
 
 static void find_original_above(rs_checked *c, const rs_rope_entry *rope) {
   const rs_node *original = rs_original_of(c, rope), *maximum = rs_maximum_of(c);
-  if (rs_node_number(original) > rs_node_number(maximum))
+  if (tokens_in(original) > tokens_in(maximum))
     rs_find(c, "RS205", original,
             rs_fix(c,
                    "write the length of training here, and the length that is served as " RS_MAXIMUM
@@ -84,7 +100,7 @@ static void find_factor(rs_checked *c, const rs_rope_entry *rope) {
     rs_find(c, "RS208", node, "write a number, without quotes", "the factor is no number");
   else if (factor == 1 && !alpha)
     rs_find(c, "RS204", node, NULL, "s = 1: nothing is scaled");
-  else if (factor <= 0 && !proportional)
+  else if (factor < least_factor && !proportional)
     rs_find(c, "RS203", node, "write how many times as long the context is to be",
             "the factor is %s: a length cannot grow by it, and transformers wants at least 1", node->text);
   else if (factor < 1 && !proportional)
@@ -97,8 +113,8 @@ static void find_factor(rs_checked *c, const rs_rope_entry *rope) {
  * whose maximum is the length of training says the ratio 1, and is served to factor times that: Qwen2.5's way. */
 static void find_ratio(rs_checked *c, const rs_rope_entry *rope) {
   const rs_node *node = rs_key(rope->node, "factor"), *original = rs_original_of(c, rope), *maximum = rs_maximum_of(c);
-  double factor = rs_node_number(node), ratio = rs_node_number(maximum) / rs_node_number(original);
-  double served = factor * rs_node_number(original);
+  double factor = factor_in(node), ratio = tokens_in(maximum) / tokens_in(original);
+  double served = factor * tokens_in(original);
   char said[RS_NUMBER_CHARS];
   if (!(factor > 1) || !(ratio > 1) || fabs(factor / ratio - 1) < 0.01) return;
   rs_number_format(ratio, said);
@@ -143,7 +159,7 @@ static void tell_gguf(rs_checked *c, const rs_node *node, bool yarn, double want
 
 static void find_off_formula(rs_checked *c, const rs_rope_entry *rope) {
   const rs_node *node = rs_key(rope->node, "attention_factor");
-  double given = rs_node_number(node), wanted = formula(c, rope), s = rs_factor_of(c, rope);
+  double given = factor_in(node), wanted = formula(c, rope), s = rs_factor_of(c, rope);
   bool yarn = strcmp(rope->known->type, "yarn") == 0;
   if (isnan(given + s + wanted) || fabs(given / wanted - 1) < 1e-3) return;
   if (rs_hf_was_gguf(c->top)) {
@@ -181,6 +197,7 @@ static void find_twice(rs_checked *c, const rs_rope_entry *rope) {
  * reads. */
 static void find_half_mscale(rs_checked *c, const rs_rope_entry *rope) {
   double one = rs_key_number(rope->node, "mscale"), all = rs_key_number(rope->node, "mscale_all_dim");
+  if (one < 0 || all < 0) return; /* an error of the reader's */
   bool alone = one > 0 && one != 1 && !(all > 0), other = all > 0 && !(one > 0) && !scales_softmax(c);
   const char *key = alone ? "mscale" : "mscale_all_dim", *missing = alone ? "mscale_all_dim" : "mscale";
   if ((alone || other) && rs_key(rope->node, "attention_factor") == NULL)
@@ -204,13 +221,16 @@ static void find_betas(rs_checked *c, const rs_rope_entry *rope) {
   const rs_node *betas[] = {rs_key(rope->node, "beta_fast"), rs_key(rope->node, "beta_slow")};
   const rs_node *node = betas[betas[0] == NULL];
   double values[] = {32, 1};
+  bool read = true;
   for (size_t i = 0; i < 2; i++) {
     if (betas[i] == NULL) continue;
     if (rs_node_number(betas[i]) == 0)
       rs_find(c, "RS304", betas[i], NULL, "0 is taken for the default, %g", values[i]);
     else
-      values[i] = rs_node_number(betas[i]);
+      values[i] = factor_in(betas[i]);
+    read &= !isnan(values[i]);
   }
+  if (!read) return;
   if (values[0] == values[1])
     rs_find(c, "RS306", node, NULL, "both betas are %g: pairs are kept or divided, with no ramp between", values[0]);
   else if (values[0] < values[1])
@@ -223,7 +243,7 @@ static void find_betas(rs_checked *c, const rs_rope_entry *rope) {
 /* Equal ones are a step, as Llama 4 has them. */
 static void find_bands(rs_checked *c, const rs_rope_entry *rope) {
   const rs_node *high = rs_key(rope->node, "high_freq_factor");
-  double low = rs_key_number(rope->node, "low_freq_factor"), above = rs_node_number(high);
+  double low = factor_in(rs_key(rope->node, "low_freq_factor")), above = factor_in(high);
   if (above < low)
     rs_find(c, "RS307", high, rs_fix(c, "swap them: \"low_freq_factor\": %g, \"high_freq_factor\": %g", above, low),
             "pairs that turn more than %g times in training are to be kept, those that turn less than %g times "
