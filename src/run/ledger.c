@@ -357,6 +357,10 @@ rs_status rs_ledger_open(rs_ledger *ledger, const char *directory, bool fresh, r
   return RS_OK;
 }
 
+rs_status rs_ledger_scan(rs_ledger *ledger, const char *directory, rs_err *err) {
+  return rs_journal_scan(directory, note_record, ledger, err);
+}
+
 void rs_ledger_close(rs_ledger *ledger) {
   rs_journal_close(&ledger->journal);
   (void)pthread_mutex_destroy(&ledger->lock);

@@ -118,6 +118,9 @@ void rs_ledger_leave(rs_ledger *ledger, size_t cell);
 /* Opens the journal of a folder and finds the cells that are done in it; none where `fresh`. As rs_journal_open. */
 rs_status rs_ledger_open(rs_ledger *ledger, const char *directory, bool fresh, rs_err *err);
 
+/* Finds the same cells, and changes nothing in the folder. As rs_journal_scan. */
+rs_status rs_ledger_scan(rs_ledger *ledger, const char *directory, rs_err *err);
+
 /* The cells (*count,) that have a key, in their order. Borrows; none where no cell has it. */
 const size_t *rs_ledger_find(const rs_ledger *ledger, const rs_cell_key *key, size_t *count);
 

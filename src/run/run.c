@@ -107,6 +107,18 @@ static rs_status weigh(rs_ledger *ledger, const char *checkpoints, double *total
   return status;
 }
 
+rs_status rs_rest_make(const rs_experiment *experiment, const char *directory, const char *checkpoints, rs_rest *rest,
+                       rs_err *err) {
+  rs_ledger ledger;
+  *rest = (rs_rest){0};
+  rs_status status = rs_ledger_make(experiment, rs_kernels_get()->isa, &ledger, err);
+  if (status == RS_OK && directory != NULL) status = rs_ledger_scan(&ledger, directory, err);
+  if (status == RS_OK) status = weigh(&ledger, checkpoints, &rest->flops, err);
+  rest->cells = ledger.wanted - ledger.done;
+  rs_ledger_close(&ledger);
+  return status;
+}
+
 /* What a run is asked, and where it is. */
 typedef struct run {
   const rs_run_options *options;

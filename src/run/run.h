@@ -31,6 +31,17 @@ enum { RS_RATE_FOLDER = 512 };
 double rs_rate_find(const rs_experiment *experiment, const char *directory, char folder[RS_RATE_FOLDER])
     RS_NONNULL(1, 2, 3);
 
+/* What a run into a folder would still have to do. */
+typedef struct rs_rest {
+  size_t cells;
+  double flops; /* as rs_plan counts them */
+} rs_rest;
+
+/* The cells that the folder's journal has not; all of them where it is NULL. Nothing in it is changed. `checkpoints` as
+ * in rs_plan_make. RS_INPUT where the journal is damaged, RS_IO, RS_MEMORY. */
+rs_status rs_rest_make(const rs_experiment *experiment, const char *directory, const char *checkpoints, rs_rest *rest,
+                       rs_err *err) RS_NONNULL(1, 4);
+
 /* Bytes that this process may still use: of the machine, its cgroup and its limit of addresses the least. NaN where
  * none can be told. */
 double rs_memory_available(void);
