@@ -25,8 +25,8 @@ metrics: base kernel encoding attention model io
 config: base kernel encoding attention model hf metrics io
 train: base kernel encoding attention model hf metrics io config
 run: base kernel encoding attention model hf metrics io config train
-advice: base kernel encoding attention model hf metrics io config
-pages: base kernel encoding attention model hf metrics io config advice
+advice: base kernel encoding attention model hf metrics io config train run
+pages: base kernel encoding attention model hf metrics io config train run advice
 app: base kernel encoding attention model hf metrics io config train run advice pages
 api: base kernel encoding attention model hf metrics io config train run advice pages
 '

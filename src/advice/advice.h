@@ -436,6 +436,69 @@ void rs_ranking_clear(rs_ranking *ranking) RS_NONNULL(1);
 /* The best of those that a config.json can say; SIZE_MAX: none. */
 size_t rs_ranking_best_said(const rs_ranking *ranking) RS_NONNULL(1);
 
+/* ---- whole settings, measured ------------------------------------------------------------------------------------ */
+
+enum { RS_MEASURED_READS = 4, RS_MEASURED_TARGETS = 512 };
+
+/* What is measured, on which model and text. All borrowed; NULL, 0: the default. */
+typedef struct rs_measuring {
+  const char *checkpoint; /* a folder or a GGUF file, as configs name it */
+  const char *text;       /* the ids of its tokens, a file as the task `tokens` reads it */
+  const char *methods;    /* ways to read, as a config lists them, YAML; NULL: those that need no training */
+  size_t length;          /* of each read, tokens */
+  size_t reads, targets;  /* how many side by side, and the tokens at the end of each that are scored: by default
+                             RS_MEASURED_READS, and RS_MEASURED_TARGETS, or the trained length where that is less */
+} rs_measuring;
+
+/* The experiment that measures: every way reads the same targets, beside the model unchanged, which is what its file
+ * publishes, and the window, which reads its trained length alone. rs_run runs it. RS_INPUT with `problems` or a
+ * message for a text that is too short or has ids that the model has not, RS_DOMAIN where the length is within
+ * training, RS_UNSUPPORTED for a model that turns nothing, RS_IO, RS_MEMORY. NULL on failure. */
+rs_status rs_measure_make(const rs_measuring *in, rs_experiment **experiment, rs_problems *problems, rs_err *err)
+    RS_NONNULL(1, 2, 3, 4);
+
+/* How fast the model reads here. */
+typedef struct rs_read_rate {
+  double flops;   /* in a second, by as many reads as there will be */
+  size_t tokens;  /* of the short reads that found it, */
+  double seconds; /* and what they took */
+} rs_read_rate;
+
+/* Reads the model for about a second, or a quarter of the length. Fails as a run does. */
+rs_status rs_measure_rate(const rs_measuring *in, const rs_experiment *experiment, rs_read_rate *rate, rs_err *err)
+    RS_NONNULL(1, 2, 3, 4);
+
+/* A way and what it came to; NaN where it failed. */
+typedef struct rs_measured_way {
+  const char *label, *why; /* why it failed, or a warning; "" */
+  rs_recipe recipe;        /* what turns its pairs; of both baselines what the model publishes */
+  bool window, unchanged;  /* it is, or stands for, that baseline */
+  size_t tokens;           /* of each read */
+  double loss;             /* mean over targets, nats */
+  rs_interval difference;  /* less the window's, paired by reads, 95 % by the bootstrap: as the results have it */
+  rs_interval above;       /* less the best way's */
+  bool apart, behind;      /* from the window, and from the best way: neither that interval nor Student's holds 0 */
+  double *reads;           /* (reads,) the loss of each */
+} rs_measured_way;
+
+/* What all ways came to. Release with rs_measured_clear. */
+typedef struct rs_measured {
+  rs_measured_way *items; /* (count,) the least loss first */
+  size_t count, reads, window_tokens;
+  size_t best; /* of the items: the least loss of those apart below the window; where none is, of all */
+  rs_arena arena;
+} rs_measured;
+
+/* Reads the results of such an experiment. RS_INPUT for files that were changed, RS_IO, RS_MEMORY. Cleared on failure.
+ */
+rs_status rs_measured_read(const rs_experiment *experiment, const char *directory, rs_measured *out, rs_err *err)
+    RS_NONNULL(1, 2, 3, 4);
+void rs_measured_clear(rs_measured *measured) RS_NONNULL(1);
+
+/* Adds one sentence without its full stop: which way is apart from the window and from the others, that nothing beats
+ * the window, or to keep what the file says. */
+void rs_measured_advise(const rs_measured *measured, rs_text *text) RS_NONNULL(1, 2);
+
 /* ==== check ===================================================================================================== */
 
 /* Is a config.json right? Rules read it as it is written, and say what is wrong, where, and what to

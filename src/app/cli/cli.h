@@ -24,11 +24,11 @@ typedef struct cli_options {
   cli_list edits, models;                /* --set, and --hf of sweeps */
   cli_list jobs, only, engines, ignored; /* --job, --only, --engine, --ignore, each with several names by commas */
   const char *lengths, *methods, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *less, *where,
-      *checkpoints;
+      *checkpoints, *checkpoint, *text;
   const char *layers, *criterion, *format, *precision, *position_ids, *attention_mask, *token_types, *decoder_tokens,
       *document_ids, *pixels, *attention, *rollout, *to, *inv_freq, *weights, *consumer, *shard, *shift;
   long sort;
-  size_t length, threads, rounds, head_dim, last, port, pair; /* pair: its index plus 1 */
+  size_t length, threads, rounds, head_dim, last, port, reads, targets, pair; /* pair: its index plus 1 */
   double rtol, base;
   char *hf_text, *hf_file; /* owned: what --hf - has read; what --hf names */
   bool quiet, print, markdown, json, csv, quick, list, full, all, all_isa, force, help, findings, still, fresh, partial,
@@ -93,7 +93,11 @@ int cmd_verify(const cli_options *options);
 int cmd_logits(const cli_options *options);
 int cmd_bench(const cli_options *options);
 int cmd_solve(const cli_options *options);
-int cli_solve_setting(const cli_options *options); /* solve setting */
+int cli_solve_setting(const cli_options *options);  /* solve setting */
+int cli_solve_measured(const cli_options *options); /* the same with --checkpoint */
+
+/* Refuses options that go with that alone. Returns an exit status, after a message. */
+int cli_refuse_measuring(const cli_options *options);
 int cmd_version(const cli_options *options);
 int cmd_help(const cli_options *options);
 
@@ -247,11 +251,17 @@ typedef struct cli_target {
   rs_sweep_shard shard;  /* this part alone, of which no files are written */
   rs_ranks *ranks;       /* that run it together; NULL: this process alone */
   bool forget;           /* what is done is not for later runs */
+  bool plain;            /* the command has no --partial */
 } cli_target;
 
 /* Runs a checked config, with progress on a terminal; goes on from what an earlier run has done there, and keeps what
  * it does for later ones. Returns an exit status. */
 int cli_run(const cli_options *options, const rs_experiment *experiment, const cli_target *target);
+
+/* Refuses what does not fit: a run that the system ends has taken its hours for nothing. Returns an exit status, after
+ * a message. */
+int cli_check_memory(const cli_options *options, const rs_experiment *experiment, const cli_target *target,
+                     const char *checkpoints);
 
 /* Joins the ranks that mpirun has started; NULL: there are none. `shard`: a build without MPI may run a part in each.
  * Returns an exit status, after a message. */
@@ -315,6 +325,9 @@ void cli_training(const rs_training_report *report, char out[CLI_DOING]);
 
 /* "1:23" (hours and minutes, rounded up), or "under a minute". */
 void cli_duration(double seconds, char out[CLI_DURATION]);
+
+/* Adds "about 2.5 s", or "about 1:23 (hours:minutes)". */
+void cli_put_duration(double seconds, rs_text *text);
 
 /* ---- conversion ------------------------------------------------------------------------------------------------ */
 

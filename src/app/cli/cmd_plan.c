@@ -12,17 +12,6 @@ static void put_memory(double bytes, rs_text *text) {
   rs_text_puts(text, bytes > available ? ": run refuses without --force\n" : "\n");
 }
 
-/* "about 2.5 s", by the rate that a run has recorded. */
-static void put_duration(double flops, double rate, rs_text *text) {
-  char duration[CLI_DURATION];
-  double seconds = flops / rate;
-  cli_duration(seconds, duration);
-  if (seconds < 60)
-    rs_text_printf(text, "about %.2g s", seconds);
-  else
-    rs_text_printf(text, "about %s (hours:minutes)", duration);
-}
-
 /* The cells of a shard and their part of the plan, beside those of all shards. */
 static rs_status put_shard(const rs_experiment *experiment, rs_sweep_shard shard, size_t cells, double rate,
                            rs_text *text, rs_err *err) {
@@ -42,7 +31,7 @@ static rs_status put_shard(const rs_experiment *experiment, rs_sweep_shard shard
     for (size_t i = 0; i < cells; i++) count += of_cell[i] == shard.number;
     snprintf(name, sizeof name, "shard %zu/%zu", shard.number, shard.count);
     rs_text_printf(text, "%-15s %zu of %zu cells, %.3g flop", name, count, cells, mine);
-    if (!isnan(rate)) rs_text_puts(text, ", "), put_duration(mine, rate, text);
+    if (!isnan(rate)) rs_text_puts(text, ", "), cli_put_duration(mine / rate, text);
     rs_text_printf(text, "; %.3g %% of the work, where shards have %.3g to %.3g %%\n", 100 * mine / total,
                    100 * least / total, 100 * most / total);
   }
@@ -57,7 +46,7 @@ static rs_status put_time(const rs_experiment *experiment, const char *directory
   if (isnan(rate)) {
     rs_text_puts(text, "rate unknown: run it, end it after some seconds (Ctrl-C), and plan again\n");
   } else {
-    put_duration(plan->flops, rate, text);
+    cli_put_duration(plan->flops / rate, text);
     rs_text_printf(text, " at %.3g flop/s, the rate of %s\n", rate, folder);
   }
   return shard.count > 0 ? put_shard(experiment, shard, plan->cells, rate, text, err) : RS_OK;

@@ -127,9 +127,8 @@ static void report(const cli_options *options, const char *directory, const rs_r
   report_failures(options, rs_text_string(&where), summary);
 }
 
-/* Refuses what does not fit: a run that the system ends has taken its hours for nothing. */
-static int check_memory(const cli_options *options, const rs_experiment *experiment, const cli_target *target,
-                        const char *checkpoints) {
+int cli_check_memory(const cli_options *options, const rs_experiment *experiment, const cli_target *target,
+                     const char *checkpoints) {
   rs_plan plan;
   rs_err err = {0};
   double available = rs_memory_available();
@@ -149,13 +148,14 @@ static int end_badly(rs_status status, const rs_err *err) {
 }
 
 /* An exit status as a shell gives it to what a signal has ended. */
-static int end_stopped(const rs_run_summary *summary, rs_sweep_shard shard, const rs_err *err) {
+static int end_stopped(const rs_run_summary *summary, const cli_target *target, const rs_err *err) {
   enum { BY_SIGNAL = 128 };
   bool training = strcmp(err->message, "stopped") != 0; /* which says itself how to go on */
   if (training) cli_error("%s", err->message);
   if (!training || summary->done > 0)
     cli_error("%zu of %zu cells are done: the same command goes on from there%s", summary->done, summary->cells,
-              summary->done > 0 && shard.count == 0 ? ", and --partial writes what there is" : "");
+              summary->done > 0 && target->shard.count == 0 && !target->plain ? ", and --partial writes what there is"
+                                                                              : "");
   return BY_SIGNAL + caught_signal();
 }
 
@@ -205,7 +205,7 @@ static int run_at(const cli_options *options, const rs_experiment *experiment, c
   rs_run_summary summary;
   rs_err err = {0};
   bool first = rs_ranks_rank(target->ranks) == 0;
-  int fits = rs_ranks_agree(target->ranks, check_memory(options, experiment, target, checkpoints));
+  int fits = rs_ranks_agree(target->ranks, cli_check_memory(options, experiment, target, checkpoints));
   if (fits != CLI_OK) return fits;
   if (first) cli_warn(options, experiment);
   d.start = rs_seconds();
@@ -216,7 +216,7 @@ static int run_at(const cli_options *options, const rs_experiment *experiment, c
   warn_of_foreign(&d);
   free(d.foreign_folder);
   if (!first) return end_other(target, status, &err);
-  if (status == RS_STOPPED) return end_stopped(&summary, target->shard, &err);
+  if (status == RS_STOPPED) return end_stopped(&summary, target, &err);
   if (status != RS_OK) return end_badly(status, &err);
   if (target->shard.count == 0) return cli_end_run(options, experiment, target->directory, &summary);
   cli_note(options, "shard %zu/%zu: %zu of %zu cells in %.1f s: %s (ropescope merge joins the shards)",

@@ -41,6 +41,8 @@ static int check_options(const cli_options *options, const rs_question *question
   char why[160];
   if (options->weights != NULL) return cli_error("solve: --weights goes with setting");
   if (options->consumer != NULL) return cli_error("solve: --for goes with setting");
+  if (options->checkpoint != NULL) return cli_error("solve: --checkpoint goes with setting");
+  if (cli_refuse_measuring(options) != CLI_OK) return CLI_USAGE;
   if (options->hf != NULL && options->model != NULL)
     return cli_error("solve: --hf and --model both name a model: keep one");
   if (geometry && model) return cli_error("solve: --head-dim and a model both give the dims: keep one");

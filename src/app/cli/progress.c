@@ -17,6 +17,15 @@ void cli_duration(double seconds, char out[CLI_DURATION]) {
     snprintf(out, CLI_DURATION, "%.0f:%02.0f", floor(minutes / 60), fmod(minutes, 60));
 }
 
+void cli_put_duration(double seconds, rs_text *text) {
+  char duration[CLI_DURATION];
+  cli_duration(seconds, duration);
+  if (seconds < 60)
+    rs_text_printf(text, "about %.2g s", seconds);
+  else
+    rs_text_printf(text, "about %s (hours:minutes)", duration);
+}
+
 void cli_training(const rs_training_report *report, char out[CLI_DOING]) {
   enum { NAME = 16 };
   double rate = report->tokens_per_second;

@@ -55,6 +55,7 @@ static int check(const cli_options *options, rs_turn_costs *weights) {
                {options->head_dim > 0, "takes no --head-dim: it is the model's"}};
   for (size_t i = 0; i < RS_COUNT(rules); i++)
     if (rules[i].wrong) return cli_error("solve setting %s", rules[i].why);
+  if (cli_refuse_measuring(options) != CLI_OK) return CLI_USAGE;
   *weights = rs_loss_weights;
   if (options->weights != NULL && !read_weights(options->weights, weights))
     return cli_error("--weights %s: write loss, needles, or numbers from 0 as in near=2,far=0.02,out=1",
@@ -261,6 +262,7 @@ int cli_solve_setting(const cli_options *options) {
                       .layers = options->layers};
   RS_OWNED(rs_ranking) ranking = {0};
   rs_err err = {0};
+  if (options->checkpoint != NULL) return cli_solve_measured(options);
   int code = check(options, &in.weights);
   if (code != CLI_OK) return code;
   rs_status status = rs_rank_settings(&in, &ranking, &err);
