@@ -105,9 +105,12 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          "base|factor|length|setting",
          "the setting that serves a length, or the length that it serves, and what it costs",
          "base, factor and length are answered by all criteria, with advice, or by --criterion alone; setting\n"
-         "ranks whole recipes by what they cost and writes the best as a config (docs/solve.md).\n",
-         {"ropescope solve factor --length 64k --hf config.json --method yarn",
-          "ropescope solve setting --length 256k --hf config.json"},
+         "ranks whole recipes by what they cost and writes the best as a config (docs/solve.md).\n"
+         "setting --checkpoint MODEL --text IDS measures: each way reads the same targets beside a window of the\n"
+         "trained length and the model unchanged. stderr says first how long that takes; the same command goes on\n"
+         "where it was interrupted.\n",
+         {"ropescope solve setting --length 256k --hf config.json",
+          "ropescope solve setting --length 16k --checkpoint model.gguf --text ids.npy"},
          1},
     [CLI_LOGITS] = {"logits",
                     "FOLDER TOKENS",

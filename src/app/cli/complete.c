@@ -169,6 +169,8 @@ static const struct {
     {"only", "NAME", .fill = put_pictures},
     {"format", "NAME", .words = (const char *const[]){"svg", "png", "pdf", NULL}},
     {"hf", "FILE", .files = ":files json\n"},
+    {"checkpoint", "FOLDER", .files = ":files gguf\n"}, /* and folders, which lead to files */
+    {"text", "FILE", .files = ":files npy\n"},
     {"check", "FILE", .files = ":files json\n"},
     {"explain", "FILE", .files = ":files json\n"},
     {"convert", "FILE", .files = ":files json\n", .lists = {1 + CLI_MODELS}},

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- what was asked ---------------------------------------------------------------------------------------------- */
 
@@ -73,9 +74,9 @@ static int say_time(const cli_options *options, const rs_measuring *in, const rs
 
 static void add_way(rs_doc *list, const rs_measured_way *way, size_t reads) {
   rs_doc *in = rs_doc_add(list, NULL, RS_DOC_OBJECT);
-  rs_doc_put(in, DOC_WORDS("way", way->label), DOC_WORDS("recipe", cli_recipe(in, &way->recipe)),
-             DOC_NUMBER("tokens", way->tokens), DOC_NUMBER("loss_nats", way->loss),
-             DOC_NUMBER("loss_difference_nats", way->difference.mean),
+  rs_doc_put(in, DOC_WORDS("way", way->label), DOC_FLAG("window", way->window), DOC_FLAG("unchanged", way->unchanged),
+             DOC_WORDS("recipe", cli_recipe(in, &way->recipe)), DOC_NUMBER("tokens", way->tokens),
+             DOC_NUMBER("loss_nats", way->loss), DOC_NUMBER("loss_difference_nats", way->difference.mean),
              DOC_NUMBER("loss_difference_nats_low", way->difference.low),
              DOC_NUMBER("loss_difference_nats_high", way->difference.high), DOC_FLAG("apart_from_window", way->apart),
              DOC_NUMBER("less_best_nats", way->above.mean), DOC_NUMBER("less_best_nats_low", way->above.low),
@@ -112,11 +113,14 @@ static void put_table(const rs_doc *doc, const rs_measured *measured, rs_text *t
     const rs_measured_way *way = &measured->items[i];
     if (isnan(way->loss)) continue;
     rs_doc *row = rs_doc_add(rows, NULL, RS_DOC_OBJECT);
+    rs_text name = {0};
+    bool stands = way->unchanged && strcmp(way->label, rs_baseline_words[RS_BASELINE_UNCHANGED]) != 0;
+    rs_text_printf(&name, "%s%s", way->label, stands ? " (unchanged)" : "");
     rs_doc_put(row, DOC_NUMBER("rank", i + 1), DOC_NUMBER("loss_nats", way->loss),
                DOC_NUMBER("loss_difference_nats", way->difference.mean),
                DOC_NUMBER("loss_difference_nats_low", way->difference.low),
                DOC_NUMBER("loss_difference_nats_high", way->difference.high), DOC_WORDS("apart", way->apart ? "*" : ""),
-               DOC_WORDS("way", way->label), DOC_WORDS("recipe", cli_recipe(row, &way->recipe)));
+               DOC_WORDS("way", rs_doc_keep(row, &name)), DOC_WORDS("recipe", cli_recipe(row, &way->recipe)));
   }
   rs_doc_table(rows, columns, RS_COUNT(columns), 2, text);
   for (size_t i = 0; i < measured->count; i++)
