@@ -24,7 +24,7 @@ if [ "\$1" = run ]; then set -- "\$@" --isa generic; fi
 exec "$program" "\$@"
 WRAPPER
 chmod +x -- "$scratch/build/ropescope"
-ln -s -- "$root/configs" "$root/experiments" "$root/tests" "$scratch"
+ln -s -- "$root/configs" "$root/experiments" "$root/share" "$root/tests" "$root/tools" "$scratch"
 # What takes long to run is read where it was committed.
 mkdir -- "$scratch/results"
 for folder in train-and-extend train-short-test-long-full images-larger-than-trained-full sinusoid-or-rope-on-pictures; do

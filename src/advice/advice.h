@@ -384,24 +384,84 @@ rs_status rs_advise(const rs_question *question, const rs_solution *const solved
                     rs_problems *problems, rs_err *err) RS_NONNULL(1, 2, 3, 4);
 void rs_advice_clear(rs_advice *advice) RS_NONNULL(1);
 
+/* ---- evidence ---------------------------------------------------------------------------------------------------- */
+
+/* What ways of reading beyond the trained length cost the models that were measured (share/evidence.csv). */
+typedef struct rs_evidence rs_evidence;
+
+/* From CSV text, or from the installed file. RS_INPUT "evidence.csv:line: why", RS_IO, RS_MEMORY; *evidence is then
+ * NULL. */
+rs_status rs_evidence_read(const char *text, size_t length, rs_evidence **evidence, rs_err *err) RS_NONNULL(1, 3);
+rs_status rs_evidence_load(rs_evidence **evidence, rs_err *err) RS_NONNULL(1);
+void rs_evidence_free(rs_evidence *evidence);
+RS_HOLDS(rs_evidence)
+
+/* What a forecast is of. */
+typedef struct rs_evidence_of {
+  const rs_model *model;
+  double reads, length; /* tokens: that the model reads as it is, and that it is to read */
+  double spread;        /* of rs_evidence_spread without no group */
+} rs_evidence_of;
+
+/* |residual| that 80 % of the rows stay within whose group is left out, in asinh(nats / 0.1); rows of `group` take no
+ * part, SIZE_MAX: all do. NaN where nothing is foretold. RS_MEMORY. */
+rs_status rs_evidence_spread(const rs_evidence *evidence, size_t group, double *spread, rs_err *err) RS_NONNULL(1, 3);
+
+/* The loss less that of a window of what the model reads, on the same targets, nats, with the interval that held 80 %
+ * of what was foretold of models that were left out. NaN and 0 models: no evidence. */
+typedef struct rs_forecast {
+  double increase, low, high;
+  size_t models;  /* with evidence of the method */
+  char from[160]; /* the nearest of them */
+} rs_forecast;
+
+/* Of a resolved recipe; NULL: of the model unchanged. RS_MEMORY, and errors of rs_spectrum_make. */
+rs_status rs_evidence_forecast(const rs_evidence *evidence, const rs_evidence_of *of, const rs_recipe *recipe,
+                               rs_forecast *forecast, rs_err *err) RS_NONNULL(1, 2, 4);
+
+/* What orders ways that nobody measured: those that bend the map of positions first, then by needle_damage. */
+double rs_rule_of(bool bends, double needle_damage);
+
+enum { RS_PREDICTORS = 8, RS_EVIDENCE_GROUPS = 16 };
+
+/* The models that are left out together; NULL past the last. */
+const char *rs_evidence_group(const rs_evidence *evidence, size_t index) RS_NONNULL(1);
+
+/* What a predictor is worth on groups of models that it has not seen: shares, means over the groups. */
+typedef struct rs_judgement {
+  const char *name;
+  double right, serious; /* of pairs of ways of one table, more than two standard errors apart: in order; the same
+                            without the unchanged model and Position Interpolation */
+  double best;           /* of tables: the way named first is the best, or not two standard errors behind it */
+  double coverage;       /* of rows: within the interval; NaN: there is none */
+  size_t pairs, serious_pairs, tables, rows;
+  double group_right[RS_EVIDENCE_GROUPS]; /* `right` in each; NaN: no pair */
+} rs_judgement;
+
+rs_status rs_evidence_judge(const rs_evidence *evidence, rs_judgement judgements[RS_PREDICTORS], rs_err *err)
+    RS_NONNULL(1, 2);
+
 /* ---- whole settings ---------------------------------------------------------------------------------------------- */
 
 enum { RS_LONGEST_RANKED = 1 << 22 }; /* tokens, 100 MB of tables */
 
-/* For which length, on which model, and what its costs are multiplied by. All borrowed; NULL: not named. */
+/* For which length, on which model, by which evidence. All borrowed; NULL: not named, or none. */
 typedef struct rs_ranking_in {
   size_t length;                              /* tokens, from 2 to RS_LONGEST_RANKED */
   const char *hf, *hf_text, *preset, *layers; /* as in rs_question */
-  rs_turn_costs weights;
+  const rs_evidence *evidence;
+  double spread; /* of rs_evidence_spread without no group */
 } rs_ranking_in;
 
-/* A recipe with its costs. */
+/* A recipe, and what is foretold of it. */
 typedef struct rs_candidate {
-  rs_recipe recipe;           /* resolved and checked */
-  rs_turn_costs costs, early; /* at the length that is asked for, and at the trained one */
-  double sum, early_sum;      /* of them by the weights */
-  double needles;             /* needle_damage at the length, whatever the weights */
-  rs_recipe said;             /* the same as a config.json can say it, with the base: method NULL: it cannot */
+  rs_recipe recipe;     /* resolved and checked */
+  bool unchanged;       /* it is what the model is read with as it is */
+  bool serves;          /* it is, and it is published for the length */
+  bool bends;           /* it moves positions by more than a factor */
+  double damage;        /* needle_damage at the length */
+  rs_forecast forecast; /* 0 models: no evidence */
+  rs_recipe said;       /* the same as a config.json can say it, with the base: method NULL: it cannot */
   double theta;
 } rs_candidate;
 
@@ -413,23 +473,23 @@ typedef struct rs_left_out {
 
 enum { RS_CANDIDATES = 32 };
 
-/* What all recipes cost. Release with rs_ranking_clear. */
+/* All recipes. Release with rs_ranking_clear. */
 typedef struct rs_ranking {
   rs_profile profile;
   size_t kind;                       /* the layers of it that are asked about */
   const rs_model *model;             /* theirs; borrows from the profile */
-  double train_length;               /* L0, tokens */
-  rs_candidate items[RS_CANDIDATES]; /* the cheapest first */
+  double train_length, reads;        /* L0 of its recipe, and what it reads as it is; tokens */
+  bool extended;                     /* by a published recipe */
+  rs_candidate items[RS_CANDIDATES]; /* by the rule */
   size_t count;
-  size_t unchanged, by_needles; /* of the items: plain RoPE; the one with the least needle_damage */
   rs_left_out left_out[RS_CANDIDATES];
   size_t left_out_count;
 } rs_ranking;
 
-/* Ranks the methods that are used without training, with the parameters that the length asks for, and what the model
- * publishes. Costs are derived from angles, and measured on no model. RS_INPUT for what names no model, one whose
- * layers turn nothing or whose trained length is unknown, or a length out of range, RS_DOMAIN where the length
- * is within training, or its layers see no farther, RS_MEMORY. Cleared on failure. */
+/* Ranks the methods that are used without training, with the parameters that the length asks for, and the model as it
+ * is; of a model whose published recipe extends it, that recipe with a larger factor. RS_INPUT for what names no model,
+ * one whose layers turn nothing or whose trained length is unknown, or a length out of range, RS_DOMAIN where the model
+ * reads the length as it is, or its layers see no farther, RS_MEMORY. Cleared on failure. */
 rs_status rs_rank_settings(const rs_ranking_in *in, rs_ranking *ranking, rs_err *err) RS_NONNULL(1, 2);
 void rs_ranking_clear(rs_ranking *ranking) RS_NONNULL(1);
 

@@ -47,7 +47,6 @@ Test(options, every_pair__goes_with_its_commands_alone) {
       {"--out=o", "run merge plan reproduce report convert logits solve"},
       {"--to=32k", "convert solve"},
       {"--inv-freq=csv", "convert"},
-      {"--weights=loss", "solve"},
       {"--for=hf5", "solve"},
       {"--port=8080", "explore"},
       {"--pair=0", "explain"},

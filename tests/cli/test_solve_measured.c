@@ -161,8 +161,6 @@ Test(solve_measured, contradictions__are_told) {
       {{"--hf", "config.json"}, "solve setting --checkpoint takes no --hf or --model: it is the model"},
       {{"--model", "llama-2-7b"}, "solve setting --checkpoint takes no --hf or --model: it is the model"},
       {{"--layers", "0"}, "solve setting --checkpoint takes no --layers: all of its layers read"},
-      {{"--weights", "loss"},
-       "solve setting --checkpoint takes no --weights: losses are measured, and no cost is computed"},
       {{"--for", "vllm"},
        "solve setting --checkpoint takes no --for: without --checkpoint the recipe that was chosen becomes a config"},
       {{"--criterion", "ntk"}, "solve setting --checkpoint takes no --criterion: it ranks by losses"},

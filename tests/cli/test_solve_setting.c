@@ -30,21 +30,33 @@ static void expect_rows(const char *arguments, const char *const *rows) {
 #define LLAMA2 " --model llama-2-7b "
 
 Test(solve_setting, table__advice__and_config) {
-  expect_rows(
-      "--length 32k" LLAMA2,
-      (const char *[]){"advice     use {name: yarn, factor: 8} because its cost of ", "; it costs ",
-                       "\ntarget     32768 tokens, 8 times the 4096 of training; llama-2-7b: base 10000, 128 of "
-                       "128 dims turn\n",
-                       "\ncost       2 near + 0.02 far + 1 out; needles: 0.1 far + 1 out",
-                       "  *  {name: yarn, factor: 8}\n", "     {name: rerope}\n", "  *  {name: pi, factor: 8}\n",
-                       "\nleft out   string: ", "\nevidence   derived from angles by formulas, measured on no model",
-                       "\nconfig     of rank 1, for hf5\n{\n", "\"rope_type\": \"yarn\"", "\"factor\": 8,", NULL});
-  expect_rows("--length 32k --weights near=0,far=0,out=1" LLAMA2,
-              (const char *[]){"\ncost       0 near + 0 far + 1 out", NULL});
-  expect_rows("--length 32k --weights needles" LLAMA2, (const char *[]){"\ncost       0 near + 0.1 far + 1 out", NULL});
+  expect_rows("--length 32k" LLAMA2,
+              (const char *[]){
+                  "advice     try {name: self_extend}, or read the last 4096 tokens alone; foretold of its "
+                  "loss less that of such a window: ",
+                  "; no config.json can say it, and the first that one can say is {name: yarn, factor: 8}\n",
+                  "\ntarget     32768 tokens, 8 times the 4096 that it reads as it is; llama-2-7b: base "
+                  "10000, 128 of 128 dims turn\n",
+                  "         *  {name: yarn, factor: 8}\n", "  yes       {name: rerope}\n",
+                  "         *  {name: pi, factor: 8}\n", "         *  {name: rope}, as it is\n", " no evidence  ",
+                  "[0, 0]                            window: the last 4096 tokens alone\n", "\nleft out   string: ",
+                  "\norder      what is published for the length, then recipes that "
+                  "bend the map of positions",
+                  "\nloss       foretold loss less that of a window", "\nconfig     of rank 4, for hf5\n{\n",
+                  "\"rope_type\": \"yarn\"", "\"factor\": 8,", NULL});
   expect_rows("--length 32k --for llamacpp" LLAMA2,
               (const char *[]){"for llamacpp\n--rope-scaling yarn", "--rope-scale 8",
                                "note: llama.cpp's server caps a slot at the trained length", NULL});
+}
+
+/* A model whose file extends it is extended by that recipe alone, or kept as it is. */
+Test(solve_setting, published_recipe__is_kept_or_raised) {
+  expect_rows(
+      "--length 256k --model llama-3.1-8b",
+      (const char *[]){"advice     try {name: llama3, factor: 16}, or read the last 131072 tokens alone; foretold of "
+                       "its loss less that of such a window: no evidence\n",
+                       "2 times the 131072 that it reads as it is", "     1     -    no evidence       0 ",
+                       "{name: llama3, factor: 8}, as it is\n", "\"original_max_position_embeddings\": 8192", NULL});
 }
 
 #define MIXED                                                                                                          \
@@ -67,20 +79,12 @@ Test(solve_setting, every_outcome__has_its_words) {
   cr_assert_eq(rs_file_write("partial.json", PARTIAL, strlen(PARTIAL), NULL), RS_OK);
   cr_assert_eq(rs_file_write("round.json", NARROW("20.0", "4096"), strlen(NARROW("20.0", "4096")), NULL), RS_OK);
   cr_assert_eq(rs_file_write("short.json", NARROW("10000.0", "4"), strlen(NARROW("10000.0", "4")), NULL), RS_OK);
-  expect_rows(
-      "--length 32k --weights near=1,far=0,out=0" LLAMA2,
-      (const char *[]){"advice     use {name: rope} because leaving RoPE as it is costs least; it costs nothing "
-                       "at the trained 4096 tokens; for needles alone it would be {name: ",
-                       "\nconfig     of rank 1, for hf5\n", "\"rope_type\": \"default\"", NULL});
-  expect_rows("--length 32k --weights near=0,far=0,out=1" LLAMA2,
-              (const char *[]){"because its cost of 0 is the least of ", "; for needles alone it would be ", NULL});
-  expect_rows("--length 32k --weights loss" LLAMA2, (const char *[]){"\ncost       2 near + 0.02 far + 1 out", NULL});
   expect_rows("--length 32k --hf mixed.json",
-              (const char *[]){"; no config.json can say it, and the best that one can say is {name: yarn, factor: 8}",
+              (const char *[]){"; no config.json can say it, and the first that one can say is {name: yarn, factor: 8}",
                                "\nlayers     full_attention (layers 1, 3), not sliding_attention (0, 2)\n",
-                               "\nconfig     of rank 2, for hf5\n", NULL});
+                               "\nconfig     of rank 4, for hf5\n", NULL});
   expect_rows("--length 32k --hf mixed.json --json",
-              (const char *[]){"\"layers\": \"full_attention\"", "\"config_rank\": 2,", "\"to\": \"hf5\"", NULL});
+              (const char *[]){"\"layers\": \"full_attention\"", "\"config_rank\": 4,", "\"to\": \"hf5\"", NULL});
   expect_rows("--length 32k --hf partial.json --for llamacpp",
               (const char *[]){"\nleft out   p_rope: its ladder is that of a whole head, and the model turns a part\n",
                                " for llamacpp\n--rope-scaling ", "note: That 4 of 16 dims turn stands in the GGUF",
@@ -126,17 +130,19 @@ Test(solve_setting, json__is_what_the_table_says) {
   char *out = say("--length 64k --json" LLAMA2, &status);
   cr_assert_eq(status, 0, "%s", out);
   cr_assert_eq(rs_json_read(out, strlen(out), "answer", &tree, &err), RS_OK, "%s", err.message);
-  const rs_node *recipes = rs_node_get(&tree->root, "recipes"), *weights = rs_node_get(&tree->root, "weights");
-  cr_expect_str_eq(rs_node_get(weights, "near")->text, "2");
+  const rs_node *recipes = rs_node_get(&tree->root, "recipes");
   cr_expect_gt(recipes->count, 15);
+  cr_expect_str_eq(rs_node_get(&tree->root, "reads_tokens")->text, "4096");
   double last = 0;
   for (size_t i = 0; i < recipes->count; i++) {
-    const rs_node *terms = rs_node_get(&recipes->items[i], "terms");
-    double cost = atof(rs_node_get(&recipes->items[i], "cost")->text), near = atof(rs_node_get(terms, "near")->text),
-           far = atof(rs_node_get(terms, "far")->text), fresh = atof(rs_node_get(terms, "out")->text);
-    cr_expect_float_eq(cost, 2 * near + far / 50 + fresh, 1e-12);
-    cr_expect_geq(cost, last * (1 - 1e-11));
-    last = cost;
+    const rs_node *c = &recipes->items[i], *increase = rs_node_get(c, "loss_increase_nats");
+    double place = atof(rs_node_get(c, "needle_damage")->text) + (rs_node_get(c, "bends")->text[0] == 't' ? 0 : 100);
+    cr_expect_geq(place, last * (1 - 1e-11));
+    last = place;
+    if (atof(rs_node_get(c, "models")->text) == 0) continue;
+    cr_expect_lt(atof(rs_node_get(c, "low_nats")->text), atof(increase->text));
+    cr_expect_gt(atof(rs_node_get(c, "high_nats")->text), atof(increase->text));
+    cr_expect_not_null(rs_node_get(c, "from")->text);
   }
   cr_expect_not_null(rs_node_get(rs_node_get(&tree->root, "config"), "fragment"));
   rs_tree_free(tree);
@@ -147,37 +153,43 @@ Test(solve_setting, wrong_use__status_2_and_a_hint) {
   expect_words("--length 32k", "ropescope: solve setting needs --hf or --model, which is to be served\n");
   expect_words(LLAMA2, "ropescope: solve setting needs --length, the context to be served, as in --length 256k\n");
   expect_words("--length 32k --criterion ood" LLAMA2,
-               "ropescope: solve setting takes no --criterion: it ranks by costs (--weights)\n");
+               "ropescope: solve setting takes no --criterion: it ranks by one rule (docs/solve.md)\n");
   expect_words("--length 32k --method yarn" LLAMA2,
                "ropescope: solve setting takes no --method: it ranks all of them\n");
   expect_words("--length 32k --base 1e6" LLAMA2, "ropescope: solve setting takes no --base: it is the model's\n");
   expect_words("--length 32k --head-dim 64" LLAMA2,
                "ropescope: solve setting takes no --head-dim: it is the model's\n");
   expect_words("--length 32k --hf x" LLAMA2, "ropescope: solve setting takes one model: keep --hf or --model\n");
-#define WEIGHTS(words)                                                                                                 \
-  "ropescope: --weights " words ": write loss, needles, or numbers from 0 as in near=2,far=0.02,out=1\n"
-  expect_words("--length 32k --weights near" LLAMA2, WEIGHTS("near"));
-  expect_words("--length 32k --weights near=-1" LLAMA2, WEIGHTS("near=-1"));
-  expect_words("--length 32k --weights near=1,far" LLAMA2, WEIGHTS("near=1,far"));
-  expect_words("--length 32k --weights near=1," LLAMA2, WEIGHTS("near=1,"));
-  expect_words("--length 32k --weights near=" LLAMA2, WEIGHTS("near="));
-  expect_words("--length 32k --weights near=inf" LLAMA2, WEIGHTS("near=inf"));
-  expect_words("--length 32k --weights near=nan" LLAMA2, WEIGHTS("near=nan"));
-#define LONG "far=0.00000000000000000000000000000001" /* more digits than are read */
-  expect_words("--length 32k --weights " LONG LLAMA2, WEIGHTS(LONG));
-  expect_words("--length 32k --weights fat=1" LLAMA2, WEIGHTS("fat=1"));
-  expect_words("--length 32k --weights nearer=1" LLAMA2, WEIGHTS("nearer=1"));
-  expect_words("--length 32k --weights near=x" LLAMA2, WEIGHTS("near=x"));
   expect_words("--length 4k" LLAMA2,
-               "ropescope: 4096 tokens are within the 4096 that llama-2-7b was trained at: no setting is called for\n");
+               "ropescope: keep what the file says: 4096 tokens are within the 4096 that llama-2-7b was trained at\n");
   expect_words("--length 64k --model mistral-7b",
                "ropescope: these layers of mistral-7b (sliding_attention) see 4096 tokens whatever the context, and "
                "training had 8192: no setting is called for\n");
   expect_words("--length 32k --for xyzzy" LLAMA2,
                "ropescope: no consumer xyzzy (there are: hf4, hf5, vllm, sglang, llamacpp, "
                "gguf-metadata, megatron, mlx)\n");
+}
+
+Test(solve_evidence, table__and_json) {
   int status;
-  char *out = say_line("\"$ROPESCOPE\" solve base --length 8k --weights loss", LLAMA2, &status);
-  cr_expect(status == 2 && strcmp(out, "ropescope: solve: --weights goes with setting\n") == 0, "%s", out);
+  char *out = say_line("\"$ROPESCOPE\" solve evidence", "", &status);
+  cr_expect_eq(status, 0, "%s", out);
+  cr_expect_not_null(strstr(out, "\nbend the map, then needle_damage "), "%s", out);
+  cr_expect_not_null(strstr(out, " pairs more than two standard errors apart, "), "%s", out);
+  free(out);
+  out = say_line("\"$ROPESCOPE\" solve evidence --json", "", &status);
+  rs_tree *tree;
+  rs_err err = {0};
+  cr_assert_eq(rs_json_read(out, strlen(out), "answer", &tree, &err), RS_OK, "%s", err.message);
+  const rs_node *list = rs_node_get(&tree->root, "predictors");
+  cr_expect_eq(list->count, 8);
+  double share = atof(rs_node_get(&list->items[0], "interval_coverage")->text);
+  cr_expect(share > 0 && share <= 1);
+  cr_expect_not_null(rs_node_get(rs_node_get(&list->items[0], "pairs_in_order_of"), "SmolLM2"));
+  rs_tree_free(tree);
+  free(out);
+  out = say_line("\"$ROPESCOPE\" solve evidence --length 32k", "", &status);
+  cr_expect(status == 2 && strcmp(out, "ropescope: solve evidence takes no other option than --json\n") == 0, "%s",
+            out);
   free(out);
 }

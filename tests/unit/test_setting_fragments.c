@@ -108,14 +108,14 @@ Test(setting_fragments, keys_in_their_file__the_recipe_that_was_scored) {
     size_t said = 0;
     rs_text_printf(&text, "{\"hidden_size\": 64, \"num_attention_heads\": 4, \"max_position_embeddings\": 2048, %s}",
                    files[i]);
-    const rs_ranking_in in = {.length = 8192, .hf = "file", .hf_text = text.data, .weights = rs_loss_weights};
+    const rs_ranking_in in = {.length = 16384, .hf = "file", .hf_text = text.data};
     cr_assert_eq(rs_rank_settings(&in, &ranking, &err), RS_OK, "%s: %s", files[i], err.message);
     for (size_t c = 0; c < ranking.count; c++) {
       if (ranking.items[c].said.method == NULL) continue;
       see_candidate(text.data, &ranking, &ranking.items[c], in.length);
       said++;
     }
-    cr_expect_geq(said, 3, "%s: %zu recipes in keys", files[i], said);
+    cr_expect_geq(said, ranking.extended ? 1 : 3, "%s: %zu recipes in keys", files[i], said);
     rs_ranking_clear(&ranking);
     rs_text_clear(&text);
   }

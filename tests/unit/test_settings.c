@@ -1,5 +1,5 @@
-/* test_settings.c: whole settings ranked by their costs, against sums by hand; negative sums found from a hint, against
- * plain searches. */
+/* test_settings.c: whole settings in the order of the rule, their costs against sums by hand; negative sums found from
+ * a hint, against plain searches. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@ enum { PAIRS = 8, TRAINED = 128, TARGET = 1000 };
   "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"num_hidden_layers\": 2, "            \
   "\"rope_theta\": 10000.0, \"max_position_embeddings\": 128" more "}"
 
-static rs_ranking rank_text(const char *text, size_t length, rs_turn_costs weights) {
-  const rs_ranking_in in = {.length = length, .hf = "config.json", .hf_text = text, .weights = weights};
+static rs_ranking rank_text(const char *text, size_t length) {
+  const rs_ranking_in in = {.length = length, .hf = "config.json", .hf_text = text};
   rs_ranking ranking;
   rs_err err = {0};
   cr_assert_eq(rs_rank_settings(&in, &ranking, &err), RS_OK, "%s", err.message);
@@ -71,17 +71,22 @@ static rs_turn_costs costs_of(size_t length, const long double *divisors, size_t
   return (rs_turn_costs){(double)(near / weights), (double)logl(all), (double)out};
 }
 
-static void agree(const rs_candidate *c, rs_turn_costs want) {
-  const char *name = c->recipe.method->name;
-  cr_expect_float_eq(c->costs.near, want.near, 1e-12, "%s: near %.15g, not %.15g", name, c->costs.near, want.near);
-  cr_expect_float_eq(c->costs.far, want.far, 1e-11, "%s: far %.15g, not %.15g", name, c->costs.far, want.far);
-  cr_expect_float_eq(c->costs.out, want.out, 1e-12, "%s: out %.15g, not %.15g", name, c->costs.out, want.out);
-  cr_expect_float_eq(c->sum, 2 * want.near + want.far / 50 + want.out, 1e-11, "%s", name);
-  cr_expect_float_eq(c->needles, want.far / 10 + want.out, 1e-11, "%s", name);
+static void agree(const rs_ranking *ranking, const char *method, rs_turn_costs want) {
+  const rs_candidate *c = find(ranking, method);
+  RS_HELD(rs_encoding) encoding = NULL;
+  rs_turn_costs costs;
+  rs_err err = {0};
+  cr_assert_eq(rs_encoding_create(&c->recipe, ranking->model, TARGET, NULL, NULL, &encoding, &err), RS_OK, "%s",
+               err.message);
+  cr_assert_eq(rs_turn_costs_find(encoding, &costs, &err), RS_OK);
+  cr_expect_float_eq(costs.near, want.near, 1e-12, "%s: near %.15g, not %.15g", method, costs.near, want.near);
+  cr_expect_float_eq(costs.far, want.far, 1e-11, "%s: far %.15g, not %.15g", method, costs.far, want.far);
+  cr_expect_float_eq(costs.out, want.out, 1e-12, "%s: out %.15g, not %.15g", method, costs.out, want.out);
+  cr_expect_float_eq(c->damage, want.far / 10 + want.out, 1e-11, "%s", method);
 }
 
 Test(settings, costs__are_the_sums_by_hand) {
-  rs_ranking ranking = rank_text(SMALL(""), TARGET, rs_loss_weights);
+  rs_ranking ranking = rank_text(SMALL(""), TARGET);
   const double times = (double)TARGET / TRAINED;
   long double one[PAIRS], by_times[PAIRS], grown[PAIRS];
   for (size_t j = 0; j < PAIRS; j++) {
@@ -89,33 +94,36 @@ Test(settings, costs__are_the_sums_by_hand) {
     by_times[j] = times;
     grown[j] = powl(times, (long double)j / (PAIRS - 1)); /* the base times s^(R/(R-2)) */
   }
-  agree(find(&ranking, "rope"), costs_of(TARGET, one, 0, 0));
-  agree(find(&ranking, "pi"), costs_of(TARGET, by_times, 0, 0));
-  agree(find(&ranking, "ntk"), costs_of(TARGET, grown, 0, 0));
+  agree(&ranking, "rope", costs_of(TARGET, one, 0, 0));
+  agree(&ranking, "pi", costs_of(TARGET, by_times, 0, 0));
+  agree(&ranking, "ntk", costs_of(TARGET, grown, 0, 0));
   /* The windows are a quarter of training's length. Far keys of Self-Extend stand in groups of 11: 999 / 11 + 32 - 2 is
    * 120, and groups of 10 come to 99 + 32 - 3 = 128, past 127. */
-  agree(find(&ranking, "rerope"), costs_of(TARGET, one, TRAINED / 4, 0));
-  agree(find(&ranking, "self_extend"), costs_of(TARGET, one, 0, 11));
-  cr_expect_eq(find(&ranking, "dynamic_ntk")->early.near, 0);
-  cr_expect_gt(find(&ranking, "pi")->early.near, 0.1);
+  agree(&ranking, "rerope", costs_of(TARGET, one, TRAINED / 4, 0));
+  agree(&ranking, "self_extend", costs_of(TARGET, one, 0, 11));
   rs_ranking_clear(&ranking);
 }
 
-Test(settings, order__is_by_the_weighted_sum) {
-  const rs_turn_costs weights[] = {{2, 0.02, 1}, {0, 0.1, 1}, {5, 0, 1}, {0, 0, 1}, {1, 0, 0}};
-  for (size_t w = 0; w < RS_COUNT(weights); w++) {
-    rs_ranking ranking = rank_text(SMALL(""), 4096, weights[w]);
-    cr_expect_gt(ranking.count, 15);
-    for (size_t i = 0; i < ranking.count; i++) {
-      const rs_candidate *c = &ranking.items[i];
-      double sum = weights[w].near * c->costs.near + weights[w].far * c->costs.far + weights[w].out * c->costs.out;
-      cr_expect_float_eq(c->sum, sum, 1e-14);
-      if (i > 0) cr_expect_geq(c->sum, ranking.items[i - 1].sum * (1 - 1e-11) - 1e-11);
-      cr_expect_geq(c->needles, ranking.items[ranking.by_needles].needles);
-    }
-    cr_expect_str_eq(ranking.items[ranking.unchanged].recipe.method->name, "rope");
-    rs_ranking_clear(&ranking);
+/* Bent maps come first, each kind by needle_damage. */
+Test(settings, order__is_that_of_the_rule) {
+  rs_ranking ranking = rank_text(SMALL(""), 4096);
+  size_t unchanged = 0, bent = 0;
+  cr_expect_gt(ranking.count, 15);
+  for (size_t i = 0; i < ranking.count; i++) {
+    const rs_candidate *c = &ranking.items[i], *before = i > 0 ? c - 1 : c;
+    bool bends = rs_word_among(c->recipe.method->name, "self_extend rerope dual_chunk string");
+    cr_expect_eq(c->bends, bends, "%s", c->recipe.method->name);
+    cr_expect(before->bends >= c->bends, "%s", c->recipe.method->name);
+    if (before->bends == c->bends) cr_expect_geq(c->damage, before->damage * (1 - 1e-11) - 1e-11);
+    cr_expect(isnan(c->forecast.increase) && c->forecast.models == 0);
+    cr_expect(!c->unchanged || strcmp(c->recipe.method->name, "rope") == 0);
+    unchanged += c->unchanged;
+    bent += c->bends;
   }
+  cr_expect_eq(unchanged, 1);
+  cr_expect_gt(bent, 1);
+  cr_expect_eq(ranking.reads, TRAINED);
+  rs_ranking_clear(&ranking);
 }
 
 /* A config says what turns pairs as the recipe does, at the target and in training, or it says nothing. */
@@ -125,7 +133,7 @@ Test(settings, what_a_config_says__turns_alike) {
   } cases[] = {{"rope", "rope"},         {"pi", "pi"},         {"ntk", "rope"},           {"abf", "rope"},
                {"yarn", "yarn"},         {"llama3", "llama3"}, {"critical_base", "rope"}, {"ntk_by_parts", "yarn"},
                {"longrope", "longrope"}, {"rerope", NULL},     {"self_extend", NULL},     {"ntk_fixed", NULL}};
-  rs_ranking ranking = rank_text(SMALL(""), TARGET, rs_loss_weights);
+  rs_ranking ranking = rank_text(SMALL(""), TARGET);
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     const rs_candidate *c = find(&ranking, cases[i].method);
     cr_expect_eq(c->said.method == NULL, cases[i].said == NULL, "%s", cases[i].method);
@@ -145,15 +153,44 @@ Test(settings, what_a_config_says__turns_alike) {
   rs_ranking_clear(&ranking);
 }
 
-Test(settings, published_recipe__stands_among_them) {
-  rs_ranking ranking =
-      rank_text(SMALL(", \"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2.0}"), TARGET, rs_loss_weights);
-  size_t published = 0;
-  for (size_t i = 0; i < ranking.count; i++)
-    published += strcmp(ranking.items[i].recipe.method->name, "pi") == 0 &&
-                 rs_setting(&ranking.items[i].recipe.settings, "factor")->number == 2;
-  cr_expect_eq(published, 1);
-  rs_ranking_clear(&ranking);
+/* Of a file that extends its model, that recipe alone is extended further, from what the file reads. */
+Test(settings, published_recipe__is_kept_or_raised) {
+  static const struct {
+    const char *more, *method;
+    double reads, factor; /* of the raised recipe; 0: none */
+  } cases[] = {
+      {", \"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2.0}", "pi", 256, 15.625},
+      {", \"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 64}",
+       "yarn", 256, 31.25},
+      {", \"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 2.0, \"low_freq_factor\": 1, \"high_freq_factor\": "
+       "4, "
+       "\"original_max_position_embeddings\": 16}",
+       "llama3", 128, 31.25},
+      {", \"rope_scaling\": {\"rope_type\": \"longrope\", \"original_max_position_embeddings\": 32, \"short_factor\": "
+       "[1, 1, "
+       "1, 1, 1, 1, 1, 1], \"long_factor\": [1, 1, 1, 1, 2, 2, 2, 2]}",
+       "longrope", 128, 0}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_text text = {0};
+    rs_text_printf(&text,
+                   "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4, "
+                   "\"num_hidden_layers\": 2, \"max_position_embeddings\": 128%s}",
+                   cases[i].more);
+    rs_ranking ranking = rank_text(rs_text_string(&text), TARGET * 2);
+    cr_expect_eq(ranking.reads, cases[i].reads, "%s: %g", cases[i].method, ranking.reads);
+    cr_expect_eq(ranking.count, cases[i].factor > 0 ? 2 : 1, "%s: %zu", cases[i].method, ranking.count);
+    size_t kept = 0;
+    for (size_t c = 0; c < ranking.count; c++) {
+      const rs_candidate *candidate = &ranking.items[c];
+      cr_expect_str_eq(candidate->recipe.method->name, cases[i].method);
+      kept += candidate->unchanged;
+      if (!candidate->unchanged)
+        cr_expect_float_eq(rs_setting(&candidate->recipe.settings, "factor")->number, cases[i].factor, 1e-9);
+    }
+    cr_expect_eq(kept, 1, "%s", cases[i].method);
+    rs_ranking_clear(&ranking);
+    rs_text_clear(&text);
+  }
 }
 
 Test(settings, what_has_no_setting__is_refused) {
@@ -163,7 +200,9 @@ Test(settings, what_has_no_setting__is_refused) {
     rs_status status;
     const char *words;
   } cases[] = {
-      {SMALL(""), 128, RS_DOMAIN, "within the 128"},
+      {SMALL(""), 128, RS_DOMAIN, "keep what the file says: 128 tokens are within the 128"},
+      {SMALL(", \"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2.0}"), 256, RS_DOMAIN,
+       "publishes its recipe for"},
       {SMALL(""), RS_LONGEST_RANKED + 1, RS_INPUT, "can be ranked"},
       {SMALL(", \"sliding_window\": 64, \"layer_types\": [\"sliding_attention\", \"sliding_attention\"]"), TARGET,
        RS_DOMAIN, "see 64 tokens whatever the context"},
@@ -171,8 +210,7 @@ Test(settings, what_has_no_setting__is_refused) {
       {"{\"hidden_size\": 64, \"num_attention_heads\": 4}", TARGET, RS_INPUT, "which length was it trained at?"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
-    const rs_ranking_in in = {
-        .length = cases[i].length, .hf = "config.json", .hf_text = cases[i].text, .weights = rs_loss_weights};
+    const rs_ranking_in in = {.length = cases[i].length, .hf = "config.json", .hf_text = cases[i].text};
     rs_ranking ranking;
     rs_err err = {0};
     rs_status status = rs_rank_settings(&in, &ranking, &err);

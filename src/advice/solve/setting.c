@@ -1,5 +1,7 @@
-/* Whole recipes for a length, ranked by what they cost a model that is not trained again. */
-#include "task.h"
+/* Whole recipes for a length, in the order of the rule that leave-one-model-out found best (judge.c): what the model
+ * publishes while it serves the length, then recipes that bend the map of positions, then the others, each by
+ * needle_damage; with what the evidence says of each. */
+#include "evidence.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +19,9 @@ typedef enum asked {
   TURNING_SHARE, /* of the pairs: those that went full circle in training */
   DYNAMIC        /* the word */
 } asked;
+
+/* Methods that fix a scale in a file. */
+#define EXTENDING "pi ntk ntk_by_parts yarn llama3 longrope"
 
 /* The methods that are used without training, or with a short one, and what is set of each. Ceilings at the trained
  * length (lm_infinite) are not here: a distance at its rim is rare in training, which no cost sees. */
@@ -131,13 +136,17 @@ static void clear_candidate(rs_candidate *c) {
 }
 
 static rs_status price(const rs_ranking_in *in, const rs_ranking *ranking, rs_candidate *c, rs_err *err) {
-  RS_TRY(rs_solve_costs(&c->recipe, ranking->model, in->length, &c->costs, err));
-  RS_TRY(rs_solve_costs(&c->recipe, ranking->model, (size_t)ranking->train_length, &c->early, err));
-  c->sum = rs_turn_costs_sum(&c->costs, &in->weights);
-  c->early_sum = rs_turn_costs_sum(&c->early, &in->weights);
-  c->needles = rs_turn_costs_sum(&c->costs, &rs_needle_weights);
-  return isnan(c->sum) ? rs_fail(err, RS_UNSUPPORTED, "its pairs have no one distance")
-                       : rs_solve_say(ranking, in->length, c, err);
+  const rs_evidence_of of = {ranking->model, ranking->reads, (double)in->length, in->spread};
+  rs_turn_costs costs;
+  RS_TRY(rs_solve_costs(&c->recipe, ranking->model, in->length, &costs, err));
+  c->damage = rs_turn_costs_sum(&costs, &rs_needle_weights);
+  if (isnan(c->damage)) return rs_fail(err, RS_UNSUPPORTED, "its pairs have no one distance");
+  c->bends = rs_recipe_bends(&c->recipe);
+  c->forecast = (rs_forecast){.increase = NAN, .low = NAN, .high = NAN};
+  /* The evidence is of recipes on models that were trained with plain RoPE. */
+  if (in->evidence != NULL && (c->unchanged || !ranking->extended))
+    RS_TRY(rs_evidence_forecast(in->evidence, &of, c->unchanged ? NULL : &c->recipe, &c->forecast, err));
+  return rs_solve_say(ranking, in->length, c, err);
 }
 
 static bool same_recipe(const rs_recipe *a, const rs_recipe *b) {
@@ -158,15 +167,26 @@ static bool is_there(const rs_ranking *ranking, const rs_recipe *recipe) {
   return false;
 }
 
+/* Whether the frequencies of a recipe follow the length, as those of dynamic_ntk. */
+static rs_status follows(const rs_ranking *ranking, const rs_recipe *recipe, size_t length, bool *does, rs_err *err) {
+  RS_OWNED(rs_spectrum) here = {0}, there = {0};
+  RS_TRY(rs_spectrum_make(recipe, ranking->model, (size_t)ranking->reads, &here, err));
+  RS_TRY(rs_spectrum_make(recipe, ranking->model, length, &there, err));
+  *does = rs_spectrum_compare(&here, &there, 1e-9).differs != 0;
+  return RS_OK;
+}
+
 /* Takes the recipe. */
-static rs_status add(const rs_ranking_in *in, rs_ranking *ranking, rs_recipe *recipe, rs_err *err) {
+static rs_status add(const rs_ranking_in *in, rs_ranking *ranking, rs_recipe *recipe, bool unchanged, rs_err *err) {
+  bool serves = false;
+  if (unchanged) RS_TRY(follows(ranking, recipe, in->length, &serves, err));
   rs_candidate *c = &ranking->items[ranking->count];
   rs_err why = {0};
   if (is_there(ranking, recipe)) {
     rs_recipe_clear(recipe);
     return RS_OK;
   }
-  *c = (rs_candidate){.recipe = *recipe};
+  *c = (rs_candidate){.recipe = *recipe, .unchanged = unchanged, .serves = serves};
   *recipe = (rs_recipe){0};
   rs_status status = price(in, ranking, c, &why);
   if (status == RS_OK)
@@ -178,43 +198,71 @@ static rs_status add(const rs_ranking_in *in, rs_ranking *ranking, rs_recipe *re
   return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;
 }
 
-static rs_status add_published(const rs_ranking_in *in, rs_ranking *ranking, rs_err *err) {
+/* What the model is read with as it is: what it publishes, else plain RoPE. */
+static rs_status add_unchanged(const rs_ranking_in *in, rs_ranking *ranking, rs_err *err) {
   RS_OWNED(rs_recipe) recipe = {0};
-  RS_TRY(rs_recipe_copy(&recipe, &ranking->model->published, err));
+  const rs_model *model = ranking->model;
+  RS_TRY(model->published.method != NULL ? rs_recipe_copy(&recipe, &model->published, err)
+                                         : rs_solve_plain(model, 0, &recipe, err));
   RS_TRY(settle(ranking, &recipe, err));
-  return add(in, ranking, &recipe, err);
+  return add(in, ranking, &recipe, true, err);
+}
+
+/* The published recipe with the factor that the length asks for. */
+static rs_status add_raised(const rs_ranking_in *in, rs_ranking *ranking, rs_err *err) {
+  RS_OWNED(rs_recipe) recipe = {0};
+  bool given;
+  RS_TRY(rs_recipe_copy(&recipe, &ranking->model->published, err));
+  const char *name = rs_recipe_scale_name(&recipe, &given);
+  /* LongRoPE's lists belong to the length that they were searched for. */
+  if (name == NULL || strcmp(name, "factor") != 0 || strcmp(recipe.method->name, "longrope") == 0 ||
+      !rs_setting(&recipe.settings, name)->set)
+    return RS_OK;
+  double factor = rs_setting(&recipe.settings, name)->number * (double)in->length / ranking->reads;
+  RS_TRY(rs_recipe_set_number(&recipe, name, rs_ten_digits(factor), err));
+  RS_TRY(settle(ranking, &recipe, err));
+  return add(in, ranking, &recipe, false, err);
 }
 
 static rs_status add_all(const rs_ranking_in *in, rs_ranking *ranking, rs_err *err) {
-  if (ranking->model->published.method != NULL) RS_TRY(add_published(in, ranking, err));
+  RS_TRY(add_unchanged(in, ranking, err));
+  if (ranking->extended) return add_raised(in, ranking, err);
   for (size_t i = 0; i < RS_COUNT(recipes); i++) {
     rs_recipe recipe = {0};
     rs_err why = {0};
     rs_status status = make_recipe(ranking, in->length, i, &recipe, &why);
     if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
     if (status == RS_OK)
-      RS_TRY(add(in, ranking, &recipe, err));
+      RS_TRY(add(in, ranking, &recipe, false, err));
     else
       leave_out(ranking, rs_method_find(recipes[i].method), why.message);
   }
   return RS_OK;
 }
 
-/* By their sums; where these are equal, as of dynamic rules and fixed ones, by what short contexts lose. */
-static int by_cost(const void *a, const void *b) {
-  const rs_candidate *x = a, *y = b;
-  double scale = 1e-12 * fmax(fabs(x->sum), fabs(y->sum));
-  if (fabs(x->sum - y->sum) > scale) return x->sum < y->sum ? -1 : 1;
-  return (x->early_sum > y->early_sum) - (x->early_sum < y->early_sum);
+/* What is published for the length comes first, as its weights may have been tuned with it. */
+static double place_of(const rs_candidate *c) {
+  return c->serves ? -1 : rs_rule_of(c->bends, c->damage);
 }
 
-static void rank(rs_ranking *ranking) {
-  qsort(ranking->items, ranking->count, sizeof *ranking->items, by_cost);
-  for (size_t i = 0; i < ranking->count; i++) {
-    const rs_recipe *recipe = &ranking->items[i].recipe;
-    if (strcmp(recipe->method->name, "rope") == 0) ranking->unchanged = i;
-    if (ranking->items[i].needles < ranking->items[ranking->by_needles].needles) ranking->by_needles = i;
-  }
+static int by_rule(const void *a, const void *b) {
+  double x = place_of(a), y = place_of(b);
+  return fabs(x - y) > 1e-12 ? (x > y) - (x < y) : 0;
+}
+
+/* The tokens that the model reads as it is. Of a recipe that extends it, whose scale is fixed, these are all that it is
+ * published for: whether it was tuned so is its publisher's to know, and such a model is extended further by that
+ * recipe alone. */
+static double reach_of(rs_ranking *ranking) {
+  const rs_model *model = ranking->model;
+  const rs_recipe *published = &model->published;
+  double trained = ranking->train_length, most = (double)model->max_length, factor = 1;
+  if (published->method == NULL || !rs_word_among(published->method->name, EXTENDING)) return trained;
+  int index = rs_settings_find(&published->settings, "factor");
+  if (index >= 0 && published->settings.values[index].set) factor = published->settings.values[index].number;
+  bool fixed = factor > 1 || strcmp(published->method->name, "longrope") == 0;
+  ranking->extended = fixed;
+  return fixed ? fmax(most, factor * trained) : trained;
 }
 
 static rs_status check_model(const rs_ranking_in *in, rs_ranking *ranking, rs_err *err) {
@@ -227,12 +275,13 @@ static rs_status check_model(const rs_ranking_in *in, rs_ranking *ranking, rs_er
   ranking->train_length =
       published != NULL ? rs_recipe_train_length(&model->published, model) : (double)model->train_length;
   RS_TRY(rs_need_trained(model, ranking->train_length >= 2 ? ranking->train_length : 0, err));
+  ranking->reads = reach_of(ranking);
   if (in->length < 2 || in->length > RS_LONGEST_RANKED)
     return rs_fail(err, RS_INPUT, "%zu tokens: from 2 to %d can be ranked", in->length, RS_LONGEST_RANKED);
-  if ((double)in->length <= ranking->train_length)
-    return rs_fail(err, RS_DOMAIN, "%zu tokens are within the %g that %s was trained at: no setting is called for",
-                   in->length, ranking->train_length, model->name);
-  if (rs_window_of(kind) > 0 && (double)rs_window_of(kind) <= ranking->train_length)
+  if ((double)in->length <= ranking->reads)
+    return rs_fail(err, RS_DOMAIN, "keep what the file says: %zu tokens are within the %g that %s %s", in->length,
+                   ranking->reads, model->name, ranking->extended ? "publishes its recipe for" : "was trained at");
+  if (rs_window_of(kind) > 0 && (double)rs_window_of(kind) <= ranking->reads)
     return rs_fail(
         err, RS_DOMAIN,
         "these layers of %s (%s) see %zu tokens whatever the context, and training had %g: no setting is called for",
@@ -251,7 +300,7 @@ rs_status rs_rank_settings(const rs_ranking_in *in, rs_ranking *ranking, rs_err 
   if (status == RS_OK) status = add_all(in, ranking, err);
   if (status == RS_OK && ranking->count == 0) status = rs_fail(err, RS_DOMAIN, "no recipe has a cost there");
   if (status == RS_OK)
-    rank(ranking);
+    qsort(ranking->items, ranking->count, sizeof *ranking->items, by_rule);
   else
     rs_ranking_clear(ranking);
   return status;

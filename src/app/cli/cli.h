@@ -26,7 +26,7 @@ typedef struct cli_options {
   const char *lengths, *methods, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *less, *where,
       *checkpoints, *checkpoint, *text;
   const char *layers, *criterion, *format, *precision, *position_ids, *attention_mask, *token_types, *decoder_tokens,
-      *document_ids, *pixels, *attention, *rollout, *to, *inv_freq, *weights, *consumer, *shard, *shift;
+      *document_ids, *pixels, *attention, *rollout, *to, *inv_freq, *consumer, *shard, *shift;
   long sort;
   size_t length, threads, rounds, head_dim, last, port, reads, targets, pair; /* pair: its index plus 1 */
   double rtol, base;
@@ -95,6 +95,7 @@ int cmd_bench(const cli_options *options);
 int cmd_solve(const cli_options *options);
 int cli_solve_setting(const cli_options *options);  /* solve setting */
 int cli_solve_measured(const cli_options *options); /* the same with --checkpoint */
+int cli_solve_evidence(const cli_options *options); /* solve evidence */
 
 /* Refuses options that go with that alone. Returns an exit status, after a message. */
 int cli_refuse_measuring(const cli_options *options);

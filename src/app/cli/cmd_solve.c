@@ -8,7 +8,7 @@
 
 enum { QUANTITIES = 3 };
 
-static const char *const wanted_words[] = {"base", "factor", "length", "setting", NULL};
+static const char *const wanted_words[] = {"base", "factor", "length", "setting", "evidence", NULL};
 
 static const struct {
   rs_question_part part;
@@ -39,7 +39,6 @@ static int check_options(const cli_options *options, const rs_question *question
   bool model = has & RS_ASKS_MODEL, geometry = has & RS_ASKS_GEOMETRY, base = has & RS_ASKS_BASE;
   bool method = has & RS_ASKS_METHOD, by = options->criterion != NULL;
   char why[160];
-  if (options->weights != NULL) return cli_error("solve: --weights goes with setting");
   if (options->consumer != NULL) return cli_error("solve: --for goes with setting");
   if (options->checkpoint != NULL) return cli_error("solve: --checkpoint goes with setting");
   if (cli_refuse_measuring(options) != CLI_OK) return CLI_USAGE;
@@ -209,6 +208,7 @@ int cmd_solve(const cli_options *options) {
   int criterion = sought >= 0 ? cli_choose("--criterion", word, cli_criteria) : -1;
   if (sought < 0 || criterion < 0) return CLI_USAGE;
   if (sought == QUANTITIES) return cli_solve_setting(options);
+  if (sought == QUANTITIES + 1) return cli_solve_evidence(options);
   const rs_question question = {.sought = (rs_sought)sought,
                                 .criterion = (rs_criterion)criterion,
                                 .length = (double)options->length,

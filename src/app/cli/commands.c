@@ -102,13 +102,14 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          1},
     [CLI_SOLVE] =
         {"solve",
-         "base|factor|length|setting",
+         "base|factor|length|setting|evidence",
          "the setting that serves a length, or the length that it serves, and what it costs",
          "base, factor and length are answered by all criteria, with advice, or by --criterion alone; setting\n"
-         "ranks whole recipes by what they cost and writes the best as a config (docs/solve.md).\n"
-         "setting --checkpoint MODEL --text IDS measures: each way reads the same targets beside a window of the\n"
-         "trained length and the model unchanged. stderr says first how long that takes; the same command goes on\n"
-         "where it was interrupted.\n",
+         "puts whole recipes in order, says what is foretold of their loss by what was measured on other models,\n"
+         "and writes the first as a config (docs/solve.md); evidence says what that is worth on models left out\n"
+         "(docs/extrapolation.md). setting --checkpoint MODEL --text IDS measures: each way reads the same targets\n"
+         "beside a window of the trained length and the model unchanged. stderr says first how long that takes;\n"
+         "the same command goes on where it was interrupted.\n",
          {"ropescope solve setting --length 256k --hf config.json",
           "ropescope solve setting --length 16k --checkpoint model.gguf --text ids.npy"},
          1},

@@ -76,8 +76,6 @@ static const struct option_row {
     {"length", "N", COUNT, FIELD(length), COMPARE, .help = "tokens at which both sides are compared", .most = 1 << 28},
     {"length", "N", COUNT, FIELD(length), SOLVE, .help = "the context to be served", .most = 1 << 28},
     {"to", "N", COUNT, FIELD(length), SOLVE, .most = 1 << 28}, /* what --length was called, too: not shown */
-    {"weights", "WORDS", NAME, FIELD(weights), SOLVE,
-     .help = "of costs, for setting: loss (default), needles, or as in near=2,far=0.02,out=1"},
     {"for", "CONSUMER", NAME, FIELD(consumer), SOLVE,
      .help = "who is to read the config of setting, as in convert --to (default: hf5)"},
     {"checkpoint", "FOLDER", NAME, FIELD(checkpoint), SOLVE,

@@ -18,7 +18,6 @@ static int check(const cli_options *options) {
       {options->length == 0, "needs --length, the context to be served, as in --length 16k"},
       {options->hf != NULL || options->model != NULL, "takes no --hf or --model: it is the model"},
       {options->layers != NULL, "takes no --layers: all of its layers read"},
-      {options->weights != NULL, "takes no --weights: losses are measured, and no cost is computed"},
       {options->consumer != NULL, "takes no --for: without --checkpoint the recipe that was chosen becomes a config"},
       {options->criterion != NULL, "takes no --criterion: it ranks by losses"},
       {options->method != NULL, "takes no --method: --methods lists the ways that are measured"},

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Collects what was measured and printed of ways of reading a model beyond its trained length into share/evidence.csv,
+and prints the tables of docs/extrapolation.md from it.
+
+    tools/evidence.py collect           writes share/evidence.csv
+    tools/evidence.py collect --check   fails where the file is stale
+    tools/evidence.py table MODEL TASK  prints the table of one model in Markdown
+    tools/evidence.py printed           prints that of all that was printed
+
+A row is one way of reading one model at one length: the loss less that of the window, which reads the trained length
+alone and ends where the targets end, so that a row below 0 says that reading on helps. Measured rows come from the
+results of experiments and are means over seeds; printed rows from experiments/data/printed.
+"""
+import argparse
+import csv
+import difflib
+import io
+import math
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FILE = ROOT / "share" / "evidence.csv"
+COLUMNS = ("model,group,parameters,head_dim,rotary_dim,rope_theta,train_length,model_recipe,task,recipe,length_tokens,"
+           "loss_increase_nats,low_nats,high_nats,reads,retrieval,retrieval_of,tuned_at,origin").split(",")
+
+# Ways by the labels of the configs: the recipe at the length that is read, its scale that of the length.
+SCALED = ["pi", "ntk", "ntk_fixed", "ntk_mixed", "ntk_by_parts", "critical_base", "dprope", "yarn", "llama3"]
+RECIPES = {label: f"{{name: {label}, scale: auto}}" for label in SCALED}
+RECIPES |= {label: f"{{name: {label}}}" for label in
+            ("self_extend", "rerope", "dual_chunk", "lm_infinite", "leaky_rerope", "longrope", "abf")}
+RECIPES |= {"dynamic_ntk": "{name: dynamic_ntk, factor: 2}", "dynamic_ntk 2": "{name: dynamic_ntk, factor: 2}",
+            "yarn 8": "{name: yarn, beta_fast: 8, scale: auto}", "yarn 4": "{name: yarn, beta_fast: 4, scale: auto}", "by parts 8": "{name: ntk_by_parts, beta_fast: 8, scale: auto}",
+            "window": "window", "unchanged": "unchanged"}
+
+# Results: folder, its models' columns; a group is left out together when predictions are judged.
+STORIES = dict(model="stories260K", group="stories260K", parameters=260032, head_dim=8, rotary_dim=8, rope_theta=10000,
+               train_length=512)
+SMOLLM2 = dict(model="SmolLM2-135M", group="SmolLM2", parameters=134515008, head_dim=64, rotary_dim=64,
+               rope_theta=100000, train_length=8192)
+def dictionary(width, trained, parameters):
+    head_dim = 32
+    return (f"does-the-order-scale-w{width}-at-{trained}-full",
+            dict(model=f"dictionary, width {width}, trained at {trained}", group="dictionary", parameters=parameters,
+                 head_dim=head_dim, rotary_dim=head_dim, rope_theta=10000, train_length=trained),
+            "dictionary", "needle_accuracy")
+
+
+RESULTS = [
+    dictionary(32, 64, 27296),
+    dictionary(64, 64, 103872),
+    dictionary(32, 256, 27296),
+    dictionary(64, 256, 103872),
+    dictionary(128, 64, 404864),
+    dictionary(128, 256, 404864),
+    dictionary(256, 512, 1598208),
+    ("published-checkpoint-full", STORIES, "stories", None),
+    ("published-checkpoint-dynamic-full", STORIES, "stories", None),
+    ("published-checkpoint-kjv-16k-full", SMOLLM2, "Bible", None),
+    ("published-checkpoint-handbook-16k-full", SMOLLM2, "handbook", None),
+]
+
+# Printed models.
+PRINTED = {
+    "LLaMA-7B": ("LLaMA", 6.7e9, 10000, 2048, ""),
+    "Llama-2-7B": ("Llama-2", 6.7e9, 10000, 4096, ""),
+    "Llama-2-13B": ("Llama-2", 13e9, 10000, 4096, ""),
+    "Llama-2-70B": ("Llama-2", 69e9, 10000, 4096, ""),
+    "Llama-3-8B": ("Llama-3", 8e9, 500000, 8192, ""),
+    "Mistral-7B, window off": ("Mistral", 7.2e9, 10000, 8192, ""),
+    "SOLAR-10.7B": ("SOLAR", 10.7e9, 10000, 4096, ""),
+    "LLaMA-2-7B-32K": ("Llama-2", 6.7e9, 10000, 32768, "{name: pi, factor: 8}"),
+    "Yarn-Llama-2-13B-64k": ("Llama-2", 13e9, 10000, 65536, "{name: yarn, factor: 16, train_length: 4096}"),
+    "Yarn-Llama-2-7B-8k": ("Llama-2", 6.7e9, 10000, 8192, "{name: yarn, factor: 2, train_length: 4096}"),
+    "NTK-Llama-2-7B-8k": ("Llama-2", 6.7e9, 20000, 8192, ""),
+    "LLongMA-2-7B": ("Llama-2", 6.7e9, 10000, 8192, "{name: pi, factor: 2}"),
+}
+
+
+def number(text):
+    return float(text) if text not in ("", None) else math.nan
+
+
+def short(value, digits=4):
+    return "" if value is None or math.isnan(value) else f"{value:.{digits}g}"
+
+
+def rows_of(path):
+    with open(ROOT / path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def measured(folder, model, task, retrieval=None):
+    """Rows of a summary.csv, one for each way and length beyond the trained one, means over seeds."""
+    cells = {}
+    for row in rows_of(f"results/{folder}/summary.csv"):
+        label, length = row["method"], int(row["length_tokens"])
+        if row["status"] == "ok" and label in RECIPES and length > model["train_length"] and row.get("loss_difference_nats"):
+            cells.setdefault((RECIPES[label], length), []).append(row)
+    for (recipe, length), found in cells.items():
+        # Seeds are independent models: the interval of their mean is that of each divided by the root of how many.
+        mean, low, high = (sum(number(r[c]) for r in found) / len(found) for c in
+                           ("loss_difference_nats", "loss_difference_nats_low", "loss_difference_nats_high"))
+        spread = math.sqrt(sum((number(r["loss_difference_nats"]) - mean) ** 2 for r in found) / max(1, len(found) - 1) / len(found))
+        half = max((high - low) / 2 / math.sqrt(len(found)), 1.96 * spread if len(found) > 1 else 0)
+        low, high = (low, high) if len(found) == 1 else (mean - half, mean + half)
+        score = [number(r[retrieval]) for r in found] if retrieval else []
+        yield dict(model, task=task, recipe=recipe, length_tokens=length, loss_increase_nats=short(mean),
+                   low_nats=short(low), high_nats=short(high), reads=sum(int(r["target_blocks"]) for r in found),
+                   retrieval=short(sum(score) / len(score)) if score else "", retrieval_of=retrieval or "",
+                   origin=f"measured: {folder}")
+
+
+def printed():
+    base = {}
+    for row in rows_of("experiments/data/printed/perplexity.csv"):
+        if row["recipe"] == "window":
+            base[row["model"], row["task"]] = float(row["perplexity"])
+        else:
+            group, parameters, theta, trained, recipe = PRINTED[row["model"]]
+            least = row["perplexity"].startswith(">")
+            increase = math.log(float(row["perplexity"].lstrip(">")) / base[row["model"], row["task"]])
+            yield dict(model=row["model"], group=group, parameters=f"{parameters:.0f}", head_dim=128, rotary_dim=128,
+                       rope_theta=theta, train_length=trained, model_recipe=recipe, task=row["task"],
+                       recipe=row["recipe"], length_tokens=row["length_tokens"], loss_increase_nats=short(increase),
+                       low_nats=short(increase) if least else "", high_nats="inf" if least else "",
+                       origin=f"printed: {row['source']}")
+
+
+def collect():
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
+    for folder, model, task, retrieval in RESULTS:
+        writer.writerows(measured(folder, model, task, retrieval))
+    writer.writerows(printed())
+    return out.getvalue()
+
+
+# Rows of the tables of docs/extrapolation.md: what a way is called, its recipes, and what is printed of it without tuning.
+WAYS = [
+    ("unchanged", ["unchanged"], "agrees: it breaks in print, too"),
+    ("window", ["window"], "in no paper's table"),
+    ("PI", ["{name: pi, scale: auto}", "{name: pi, factor: 4}", "{name: pi, factor: 8}"], "agrees: harmful untuned"),
+    ("NTK-aware", ["{name: ntk, scale: auto}", "{name: ntk_mixed, factor: 12, mixed_b: 0.75, logit_scale: log_n}"],
+     "agrees: ahead of PI untuned"),
+    ("dynamic NTK", ["{name: dynamic_ntk, factor: 2}"], "stated: ahead of NTK-aware; agrees"),
+    ("YaRN", ["{name: yarn, scale: auto}"], "printed after tuning alone"),
+    ("llama3", ["{name: llama3, scale: auto}"], "printed after training alone"),
+    ("LongRoPE", [], "not measured: its lists are searched for each model"),
+    ("Self-Extend", ["{name: self_extend}"], "agrees: near the window's loss"),
+    ("ReRoPE", ["{name: rerope}", "{name: rerope, window: 1024}"], "below the window in print; does not transfer to every model"),
+    ("dual chunk", ["{name: dual_chunk}"], "agrees: near the window's loss up to 4 times"),
+    ("trained at the length", ["trained at the length"], "what tuning is for"),
+]
+FACTORS = [2, 4, 8, 16, 32]
+
+
+def signed(value):
+    return f"{value:+.3f}" if abs(value) < 0.0995 else f"{value:+.2f}" if abs(value) < 9.95 else f"{value:+.1f}"
+
+
+def cell(row):
+    """The loss less the window's with its interval, and what was found of needles."""
+    low, high = number(row["low_nats"]), number(row["high_nats"])
+    words = signed(number(row["loss_increase_nats"]))
+    if math.isinf(high):
+        words = "> " + words
+    elif not math.isnan(low):
+        words += f" [{signed(low)}, {signed(high)}]"
+    return words + (f"; {number(row['retrieval']):.2f}" if row["retrieval"] else "")
+
+
+def winner(rows):
+    """The way whose interval stands below all others, if there is one."""
+    best = min(rows, key=lambda row: number(row["loss_increase_nats"]))
+    if any(row is not best and not number(row["low_nats"]) > number(best["high_nats"]) for row in rows):
+        return None
+    return best
+
+
+def table(model, task):
+    """One model's table: ways by factors."""
+    with open(FILE, newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["model"] == model and row["task"] == task]
+    if not rows:
+        sys.exit(f"share/evidence.csv has no {model} on {task}")
+    trained = int(rows[0]["train_length"])
+    lengths = [trained * factor for factor in FACTORS]
+    best = {length: winner([row for row in rows if int(row["length_tokens"]) == length] or rows) for length in lengths}
+    print("| way | " + " | ".join(f"{factor} times" for factor in FACTORS) + " | print |")
+    print("|---" * (len(FACTORS) + 2) + "|")
+    for name, recipes, said in WAYS:
+        cells = []
+        for length in lengths:
+            found = [row for row in rows if row["recipe"] in recipes and int(row["length_tokens"]) == length]
+            words = cell(found[0]) if found else "-"
+            cells.append(f"**{words}**" if found and found[0] is best[length] else words)
+        print(f"| {name} | " + " | ".join(cells) + f" | {said} |")
+
+
+def printed_table():
+    """What papers and repositories print of models that nobody tuned: ways by factors, models by name."""
+    with open(FILE, newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["origin"].startswith("printed")]
+    print("| way | " + " | ".join(f"{factor} times" for factor in FACTORS) + " |")
+    print("|---" * (len(FACTORS) + 1) + "|")
+    for name, recipes, _ in WAYS:
+        cells = []
+        for factor in FACTORS:
+            found = [row for row in rows if row["recipe"] in recipes
+                     and int(row["length_tokens"]) == factor * int(row["train_length"])]
+            cells.append("<br>".join(f"{row['model']} {cell(row)}" for row in found) or "-")
+        if any(words != "-" for words in cells):
+            print(f"| {name} | " + " | ".join(cells) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("collect").add_argument("--check", action="store_true")
+    one = commands.add_parser("table")
+    one.add_argument("model")
+    one.add_argument("task")
+    commands.add_parser("printed")
+    asked = parser.parse_args()
+    if asked.command == "table":
+        return table(asked.model, asked.task)
+    if asked.command == "printed":
+        return printed_table()
+    text = collect()
+    if not asked.check:
+        FILE.write_text(text)
+    elif FILE.read_text() != text:
+        sys.stdout.writelines(difflib.unified_diff(FILE.read_text().splitlines(True), text.splitlines(True), str(FILE), "collected"))
+        sys.exit("share/evidence.csv is stale: run tools/evidence.py collect")
+
+
+main()
