@@ -53,8 +53,8 @@ Test(advice, bases) {
        {0},
        231644,
        {"use base 231644 because no sum of cosines is negative with it up to 16384 tokens (231643.647 is the least "
-        "such base), and no pair leaves the angles of training (150000 is the least for that); costs, at short inputs "
-        "too"},
+        "such base), and no pair leaves the angles of training (150000 is the least for that); predicted for "
+        "inputs up to the trained 4096 tokens, too: the keys 1 to 8 back"},
        NULL},
       {{.length = 16384, LLAMA2},
        NAN,
@@ -84,7 +84,7 @@ Test(advice, bases) {
        {0},
        231644,
        {"use base 231644 because", "; what it costs a trained model depends on its base and length"},
-       "costs, at"},
+       "predicted for"},
       {{.length = 16384, LLAMA2}, NAN, NAN, {0}, NAN, {NULL}, NULL},
   };
   expect_all(cases, RS_COUNT(cases));
