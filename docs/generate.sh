@@ -15,12 +15,12 @@ root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch"' EXIT
 
-# Commands run beside what their arguments name, and leave their results there. A run uses the instruction set that
-# every machine has, so that its last digits are the same on all of them.
+# Commands run beside what their arguments name, and leave their results there. What runs or reads a model uses the
+# instruction set that every machine has, so that its last digits are the same on all of them.
 mkdir -p -- "$scratch/build"
 cat >"$scratch/build/ropescope" <<WRAPPER
 #!/bin/sh
-if [ "\$1" = run ]; then set -- "\$@" --isa generic; fi
+case " \$* " in " run "* | *" --checkpoint "*) set -- "\$@" --isa generic ;; esac
 exec "$program" "\$@"
 WRAPPER
 chmod +x -- "$scratch/build/ropescope"

@@ -274,8 +274,8 @@ static int by_loss(const void *a, const void *b) {
 }
 
 /* Losses of a way less those of another, read by read: their mean with its bootstrap interval, and whether they part.
- * Of few reads that interval is too narrow (of 4 it is the 1.7 standard errors to either side that a normal
- * distribution has, for the 3.2 of Student's): Student's must not hold 0 either. */
+ * Of few reads that interval is too narrow (of 4 normal numbers 1.7 standard errors to either side, and Student's 3.2):
+ * Student's must not hold 0 either. */
 static rs_status compare(const rs_measured_way *way, const rs_measured_way *other, size_t reads, double *differences,
                          rs_interval *interval, bool *apart, rs_err *err) {
   rs_moments moments = {0};
