@@ -6,6 +6,7 @@ and prints the tables of docs/extrapolation.md from it.
     tools/evidence.py collect --check   fails where the file is stale
     tools/evidence.py table MODEL TASK  prints the table of one model in Markdown
     tools/evidence.py printed           prints that of all that was printed
+    tools/evidence.py lead FACTOR       prints all that were measured, at one factor of their trained lengths
 
 A row is one way of reading one model at one length: the loss less that of the window, which reads the trained length
 alone and ends where the targets end, so that a row below 0 says that reading on helps. Measured rows come from the
@@ -58,6 +59,8 @@ RESULTS = [
     ("published-checkpoint-dynamic-full", STORIES, "stories", None),
     ("published-checkpoint-kjv-16k-full", SMOLLM2, "Bible", None),
     ("published-checkpoint-handbook-16k-full", SMOLLM2, "handbook", None),
+    ("published-checkpoint-kjv-32k-full", SMOLLM2, "Bible", None),
+    ("published-checkpoint-handbook-32k-full", SMOLLM2, "handbook", None),
 ]
 
 # Printed models.
@@ -132,6 +135,7 @@ def collect():
     writer = csv.DictWriter(out, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
     for folder, model, task, retrieval in RESULTS:
+        if not (ROOT / "results" / folder / "summary.csv").exists(): continue
         writer.writerows(measured(folder, model, task, retrieval))
     writer.writerows(printed())
     return out.getvalue()
@@ -163,6 +167,8 @@ def signed(value):
 def cell(row):
     """The loss less the window's with its interval, and what was found of needles."""
     low, high = number(row["low_nats"]), number(row["high_nats"])
+    if row["recipe"] == "window":
+        return "0" + (f"; {number(row['retrieval']):.2f}" if row["retrieval"] else "")
     words = signed(number(row["loss_increase_nats"]))
     if math.isinf(high):
         words = "> " + words
@@ -173,6 +179,8 @@ def cell(row):
 
 def winner(rows):
     """The way whose interval stands below all others, if there is one."""
+    if not rows:
+        return None
     best = min(rows, key=lambda row: number(row["loss_increase_nats"]))
     if any(row is not best and not number(row["low_nats"]) > number(best["high_nats"]) for row in rows):
         return None
@@ -187,7 +195,7 @@ def table(model, task):
         sys.exit(f"share/evidence.csv has no {model} on {task}")
     trained = int(rows[0]["train_length"])
     lengths = [trained * factor for factor in FACTORS]
-    best = {length: winner([row for row in rows if int(row["length_tokens"]) == length] or rows) for length in lengths}
+    best = {length: winner([row for row in rows if int(row["length_tokens"]) == length]) for length in lengths}
     print("| way | " + " | ".join(f"{factor} times" for factor in FACTORS) + " | print |")
     print("|---" * (len(FACTORS) + 2) + "|")
     for name, recipes, said in WAYS:
@@ -215,6 +223,29 @@ def printed_table():
             print(f"| {name} | " + " | ".join(cells) + " |")
 
 
+LEAD = [("0.1M, dictionary", "dictionary, width 64, trained at 64", "dictionary"), ("0.26M, stories", "stories260K", "stories"),
+        ("135M, Bible", "SmolLM2-135M", "Bible"), ("135M, handbook", "SmolLM2-135M", "handbook")]
+
+
+def lead(factor):
+    """The models that were measured, at one factor: the difference alone, in bold where the way is apart from all others."""
+    with open(FILE, newline="") as file:
+        rows = list(csv.DictReader(file))
+    columns = [[row for row in rows if row["model"] == model and row["task"] == task
+                and int(row["length_tokens"]) == factor * int(row["train_length"])] for _, model, task in LEAD]
+    best = [winner(column) for column in columns]
+    print("| way | " + " | ".join(title for title, _, _ in LEAD) + " |")
+    print("|---" * (len(LEAD) + 1) + "|")
+    for name, recipes, _ in WAYS:
+        cells = []
+        for column, first in zip(columns, best):
+            found = [row for row in column if row["recipe"] in recipes]
+            words = cell(dict(found[0], retrieval="")) if found else "-"
+            cells.append(f"**{words}**" if found and found[0] is first else words)
+        if any(words != "-" for words in cells):
+            print(f"| {name} | " + " | ".join(cells) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
@@ -223,11 +254,14 @@ def main():
     one.add_argument("model")
     one.add_argument("task")
     commands.add_parser("printed")
+    commands.add_parser("lead").add_argument("factor", type=int)
     asked = parser.parse_args()
     if asked.command == "table":
         return table(asked.model, asked.task)
     if asked.command == "printed":
         return printed_table()
+    if asked.command == "lead":
+        return lead(asked.factor)
     text = collect()
     if not asked.check:
         FILE.write_text(text)
