@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes what the program prints into README.md, the pages of docs/ and experiments/README.md. A page says what belongs there:
+# Writes what the program prints into README.md, the pages of docs/, experiments/README.md and a page of experiments. A page
+# says what belongs there:
 #
 #   <!-- insert: build/ropescope list models --markdown -->        what the command prints, as it is
 #   <!-- output: build/ropescope solve base --length 128k | ... --> the command and what it prints, as a block of text
@@ -27,8 +28,9 @@ chmod +x -- "$scratch/build/ropescope"
 ln -s -- "$root/configs" "$root/experiments" "$root/share" "$root/tests" "$root/tools" "$scratch"
 # What takes long to run is read where it was committed.
 mkdir -- "$scratch/results"
-for folder in train-and-extend train-short-test-long-full images-larger-than-trained-full sinusoid-or-rope-on-pictures; do
-    ln -s -- "$root/results/$folder" "$scratch/results"
+for folder in "$root"/results/{train-and-extend,train-short-test-long-full,images-larger-than-trained-full,sinusoid-or-rope-on-pictures} \
+    "$root"/results/{does-the-order-scale,published-checkpoint}-*full; do
+    ln -sfn -- "$folder" "$scratch/results"
 done
 
 fail() {
@@ -72,7 +74,8 @@ page() {
 }
 
 stale=()
-for file in "$root"/README.md "$root"/docs/*.md "$root"/docs/reference/*.md "$root"/experiments/README.md; do
+for file in "$root"/README.md "$root"/docs/*.md "$root"/docs/reference/*.md "$root"/experiments/README.md \
+    "$root"/experiments/extrapolation/does-the-order-scale/README.md; do
     page "$file" >"$scratch/page"
     if cmp -s -- "$file" "$scratch/page"; then continue; fi
     stale+=("${file#"$root"/}")
