@@ -15,7 +15,7 @@ import os
 import random
 import sys
 
-DRAWS = 2000
+DRAWS = 1000
 WAYS = ("self_extend", "rerope", "dual_chunk", "yarn", "llama3", "dynamic_ntk", "ntk", "pi", "unchanged")
 TRAINED = [(width, length) for length in (64, 256, 512) for width in (32, 64, 128, 256)]
 BETTER = WAYS[:6]
