@@ -11,6 +11,13 @@
 
 enum { RS_LAYER_NAME = 64 };
 
+/* The part of layers that chooses their keys. */
+typedef struct rs_indexer {
+  size_t dims, turned; /* of its queries and keys, and the first of them that turn, as the layer's base has it */
+  bool interleaved;    /* in pairs of neighbours, else in halves */
+  bool known;          /* false: the file and its class do not say, and nothing of the above holds */
+} rs_indexer;
+
 /* What layers of one kind do with positions. */
 typedef struct rs_layer_kind {
   char name[RS_LAYER_NAME]; /* as layer_types has it, "sliding_attention"; "_nope" behind where others of it turn */
@@ -21,6 +28,8 @@ typedef struct rs_layer_kind {
   size_t compression;       /* keys beyond the window are averaged so many at a time (DeepSeek-V4); 0: they are not */
   bool chooses;             /* each query attends a few keys that a part of the layer chooses, which is not modelled */
   size_t chosen, block;     /* how many blocks of how many keys it chooses; 0: the file does not say */
+  bool shares;              /* they attend the keys that the last layer before them chose which does not */
+  rs_indexer indexer;       /* of layers that choose */
 } rs_layer_kind;
 
 /* A model, layer by layer. Zero-initialise; release with rs_profile_clear. */
@@ -101,6 +110,10 @@ void rs_profile_write_layers(const rs_profile *profile, size_t kind, rs_text *te
 /* Adds which layers are spoken of, and which turn otherwise: "full_attention (layers 5, 11), not sliding_attention
  * (0-4, 6-10)". */
 void rs_profile_write_choice(const rs_profile *profile, size_t kind, rs_text *text) RS_NONNULL(1, 3);
+
+/* How many keys the last query of `length` tokens attends at most in layers of a kind, those that stand for several
+ * counted once; 0 where they have no attention. */
+size_t rs_layer_kind_keys(const rs_layer_kind *kind, size_t length) RS_NONNULL(1);
 
 /* Adds what layers of a kind see, "window 1024", "everything before", "chunks of 8192". */
 void rs_layer_kind_write_mask(const rs_layer_kind *kind, rs_text *text) RS_NONNULL(1, 2);

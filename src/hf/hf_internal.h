@@ -24,6 +24,7 @@
 typedef struct rs_hf_layers {
   const char *type; /* as above, or another word of layer_types */
   bool bare;        /* they turn nothing */
+  bool shares;      /* they use the keys that a layer before them chose */
   double base;      /* what layer_rope_theta gives them, rope_theta of these alone; 0: that of the file */
 } rs_hf_layers;
 

@@ -32,7 +32,9 @@ static bool same_layers(const rs_layer_kind *a, const rs_layer_kind *b) {
   bool words = strcmp(a->name, b->name) == 0 && a->attends == b->attends && a->tuned == b->tuned;
   bool seen = a->mask.kind == b->mask.kind && a->mask.window == b->mask.window && a->mask.sinks == b->mask.sinks &&
               a->compression == b->compression && a->chooses == b->chooses && a->chosen == b->chosen &&
-              a->block == b->block;
+              a->block == b->block && a->shares == b->shares && a->indexer.known == b->indexer.known &&
+              a->indexer.dims == b->indexer.dims && a->indexer.turned == b->indexer.turned &&
+              a->indexer.interleaved == b->indexer.interleaved;
   bool lengths = x->train_length == y->train_length && x->max_length == y->max_length;
   bool pairs = x->pair_layout == y->pair_layout && x->axis_layout == y->axis_layout &&
                memcmp(x->mrope_section, y->mrope_section, sizeof x->mrope_section) == 0;
@@ -86,7 +88,17 @@ static void write_choice(const rs_layer_kind *kind, rs_text *text) {
     rs_text_printf(text, "%zu chosen blocks of %zu keys", kind->chosen, kind->block);
   else
     rs_text_printf(text, "%zu chosen keys", kind->chosen);
-  rs_text_puts(text, " (the choice is not modelled yet)");
+  const rs_indexer *indexer = &kind->indexer;
+  rs_text_puts(text, " (");
+  if (kind->shares)
+    rs_text_puts(text, "those of the last layer before that chooses; ");
+  else if (indexer->known && indexer->turned == 0)
+    rs_text_puts(text, "by an indexer whose q and k do not turn; ");
+  else if (indexer->known)
+    rs_text_printf(text, "by an indexer whose q and k turn %s%zu of %zu dims in %s; ",
+                   indexer->turned < indexer->dims ? "the first " : "", indexer->turned, indexer->dims,
+                   indexer->interleaved ? "pairs of neighbours" : "halves");
+  rs_text_puts(text, "the choice is not modelled yet)");
 }
 
 void rs_layer_kind_write_mask(const rs_layer_kind *kind, rs_text *text) {
@@ -104,4 +116,12 @@ void rs_layer_kind_write_mask(const rs_layer_kind *kind, rs_text *text) {
   else
     rs_text_puts(text, words[mask->kind]);
   if (kind->compression > 0) rs_text_printf(text, ", beyond it %zu keys as one", kind->compression);
+}
+
+size_t rs_layer_kind_keys(const rs_layer_kind *kind, size_t length) {
+  size_t seen = length, window = kind->mask.window, chosen = kind->chosen * kind->block;
+  if (!kind->attends) return 0;
+  if (window > 0 && window < seen) seen = window;
+  if (kind->compression > 0) seen += (length - seen) / kind->compression;
+  return kind->chooses && chosen > 0 && chosen < seen ? chosen : seen;
 }

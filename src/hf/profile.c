@@ -9,6 +9,7 @@
 /* What the file says of its layers. Lists are NULL where there are none. */
 typedef struct layer_rules {
   const rs_node *root;
+  const char *type; /* model_type */
   rs_hf_family known;
   rs_problems problems;
   size_t count;
@@ -19,6 +20,9 @@ typedef struct layer_rules {
   const rs_node *full;     /* linear_attn_config: the layers with attention */
   const rs_node *choosing; /* sparse_attention_config: 1 where a layer chooses blocks of keys */
   size_t first;            /* the number of the first layer in `full` */
+  const rs_node *indexers; /* indexer_types, index_topk_pattern: "shared" or "S" where a layer chooses none itself */
+  const char *skips;       /* index_topk_pattern, a letter a layer */
+  size_t every, behind;    /* index_topk_freq, index_skip_topk_offset: layers choose so often, from there on; 0: all */
   size_t chosen, block;    /* blocks, and keys of each, that a layer chooses for a query; 0: not said */
   const char *letters;     /* nemotron_h: one a layer */
   const char *cycle;       /* EXAONE 4: "LLLG" */
@@ -149,18 +153,64 @@ static void read_linear(layer_rules *r) {
   r->full = lists[0];
 }
 
-/* Layers that choose keys: by index_topk an indexer's keys, by sparse_attention_config blocks of keys. */
+/* Which layers use what one before them chose: configuration_glm_moe_dsa.py, configuration_mistral_large4.py. */
+static void read_sharing(layer_rules *r) {
+  const char *letters = rs_hf_word(rs_node_get(r->root, "index_topk_pattern"));
+  r->indexers = list_of(r, "indexer_types");
+  if (r->indexers == NULL && *letters == '\0') r->indexers = list_of(r, "index_topk_pattern");
+  if (strlen(letters) >= r->count) r->skips = letters;
+  r->every = number_of(r, "index_topk_freq", 1, 0);
+  r->behind = number_of(r, "index_skip_topk_offset", 0, 2);
+}
+
+static bool shares(const layer_rules *r, size_t layer) {
+  const char *word = r->indexers != NULL ? rs_hf_word(&r->indexers->items[layer]) : "";
+  if (r->indexers != NULL) return strcmp(word, "shared") == 0 || strcmp(word, "S") == 0;
+  if (r->skips != NULL) return r->skips[layer] == 'S';
+  return r->every > 0 && layer + 1 > r->behind && (layer + 1 - r->behind) % r->every != 0;
+}
+
+/* Layers that choose keys: by index_topk an indexer's keys, of which GLM-5-next's scores index_kpool as one, by
+ * indexer_budget those of blocks of averages (Qwen 4), by sparse_attention_config blocks of keys. */
 static void read_choices(layer_rules *r) {
+  enum { POOL = 16 }; /* configuration_glm5_next.py */
   const rs_node *sparse = rs_node_get(r->root, "sparse_attention_config"), *root = r->root;
   const rs_node *freq = rs_node_get(sparse, "sparse_attention_freq");
-  r->chosen = number_of(r, "index_topk", 1, number_of(r, "index_topk_blocks", 1, 0));
+  bool pools = rs_hf_is_of(r->type, "glm5_next"), budget = rs_hf_present(rs_node_get(root, "indexer_budget"));
+  r->chosen = number_of(r, "index_topk", 1, number_of(r, "index_topk_blocks", 1, number_of(r, "indexer_budget", 1, 0)));
   r->block = r->chosen > 0 ? number_of(r, "index_block_size", 1, 1) : 0;
+  if (r->chosen > 0 && pools) r->block = number_of(r, "index_kpool", 1, POOL);
+  if (budget) r->block = number_of(r, "indexer_compress_ratio", 1, 1);
+  if (pools && r->chosen < r->block) r->block = 1; /* fewer keys than a pool has: a file of toy sizes */
+  if (pools || budget) r->chosen /= r->block > 0 ? r->block : 1;
+  read_sharing(r);
   if (!rs_hf_present(sparse) || sparse->kind != RS_MAPPING || !rs_hf_true(sparse, "use_sparse_attention", true)) return;
   r->root = sparse;
   r->chosen = number_of(r, "sparse_topk_blocks", 1, 0);
   r->block = number_of(r, "sparse_block_size", 1, 1);
   if (rs_hf_present(freq)) r->choosing = list_of(r, freq->key);
   r->root = root;
+}
+
+/* The indexer's queries and keys turn in a way of their own: the first dims of each head, in halves in DeepSeek's code
+ * (modeling_deepseek_v32.py) and MiniMax's (modeling_minimax_m3_vl.py), in pairs in GLM's (modeling_glm_moe_dsa.py);
+ * those of GLM-5-next do not turn. */
+static rs_indexer indexer_of(layer_rules *r, const rs_layer_kind *kind) {
+  enum { USUAL = 128 };
+  const rs_node *latent = rs_node_get(r->root, "qk_rope_head_dim"),
+                *said = rs_node_get(r->root, "indexer_rope_interleave");
+  const rs_node *sparse = rs_node_get(r->root, "sparse_attention_config"),
+                *width = rs_node_get(sparse, "sparse_index_dim");
+  bool halves =
+      rs_word_among(r->type, "deepseek_v32 glm5_next glm5_next_text minimax_m3 minimax_m3_vl minimax_m3_vl_text");
+  bool pairs = strcmp(r->type, "glm_moe_dsa") == 0, bare = strcmp(kind->model.published.method->name, "nope") == 0;
+  rs_indexer indexer = {.known = halves || pairs || rs_hf_present(said)};
+  indexer.dims = number_of(r, "index_head_dim", 1, USUAL);
+  if (rs_hf_present(width)) indexer.dims = rs_read_count(&r->problems, width, 1, 1 << 16, USUAL);
+  indexer.turned = bare ? 0 : rs_hf_present(latent) ? number_of(r, "qk_rope_head_dim", 0, 0) : kind->model.rotary_dim;
+  indexer.interleaved = rs_hf_present(said) ? rs_hf_true(r->root, "indexer_rope_interleave", false) : pairs;
+  indexer.known &= indexer.turned <= indexer.dims;
+  return indexer.known ? indexer : (rs_indexer){0};
 }
 
 /* TransfoXLModel: with same_length each query sees as many keys as mem_len says, itself among them, of the text and of
@@ -202,6 +252,7 @@ static layer_rules read_rules(const rs_node *top) {
   enum { ROUNDS = 24 }; /* a multiple of the usual patterns */
   layer_rules r = {.root = rs_hf_text_config(top),
                    .problems = {.top = rs_hf_text_config(top)},
+                   .type = rs_hf_model_type(top),
                    .known = rs_hf_family_of(rs_hf_model_type(top))};
   const rs_node *pattern = rs_node_get(r.root, "hybrid_override_pattern");
   r.count = count_of(&r, RS_KEYS("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 1, 0);
@@ -385,7 +436,7 @@ static size_t kind_of(layer_rules *r, const rs_hf_layers *layers, rs_hf_layers *
   size_t kind = 0, capacity = out->kind_count;
   for (; kind < out->kind_count; kind++)
     if (strcmp(known[kind].type, layers->type) == 0 && known[kind].bare == layers->bare &&
-        known[kind].base == layers->base)
+        known[kind].base == layers->base && known[kind].shares == layers->shares)
       return kind;
   if (RS_GROW(out->kinds, &capacity, kind + 1, NULL) != RS_OK) {
     rs_problem_memory(&r->problems);
@@ -395,7 +446,8 @@ static size_t kind_of(layer_rules *r, const rs_hf_layers *layers, rs_hf_layers *
   out->kinds[kind] = (rs_layer_kind){.attends = attends(layers->type),
                                      .mask = mask_of(r, layers->type),
                                      .compression = compression_of(r, layers->type),
-                                     .chooses = chooses(r, layers->type)};
+                                     .chooses = chooses(r, layers->type),
+                                     .shares = layers->shares};
   if (out->kinds[kind].chooses) {
     out->kinds[kind].chosen = r->chosen;
     out->kinds[kind].block = r->block;
@@ -409,13 +461,14 @@ static void name_kinds(const rs_hf_layers *known, rs_profile *out) {
     bool twin = false, first = true;
     char base[RS_NUMBER_CHARS];
     for (size_t i = 0; i < out->kind_count; i++) {
-      bool same = i != k && strcmp(known[i].type, known[k].type) == 0;
+      bool same = i != k && strcmp(known[i].type, known[k].type) == 0 && known[i].shares == known[k].shares;
       twin |= same && known[k].bare;
       first &= !(same && i < k && !known[i].bare);
     }
     (void)rs_number_format(known[k].base, base);
     bool other = !known[k].bare && !first;
-    snprintf(out->kinds[k].name, sizeof out->kinds[k].name, "%.36s%s%.22s", known[k].type,
+    snprintf(out->kinds[k].name, sizeof out->kinds[k].name, "%.29s%s%s%.22s", known[k].type,
+             known[k].shares ? "_shared" : "",
              twin    ? "_nope"
              : other ? "_"
                      : "",
@@ -447,6 +500,7 @@ static rs_status fill(layer_rules *r, rs_hf_layers *known, const rs_node *top, r
     rs_hf_layers layers = {.type = type_of(r, i)};
     layers.bare = attends(layers.type) && is_bare(r, i, layers.type);
     if (r->bases != NULL && attends(layers.type)) layers.base = base_of(r, i);
+    layers.shares = chooses(r, layers.type) && shares(r, i);
     out->layers[out->layer_count++] = kind_of(r, &layers, known, out);
   }
   if (r->problems.count > 0) return RS_INPUT;
@@ -455,6 +509,8 @@ static rs_status fill(layer_rules *r, rs_hf_layers *known, const rs_node *top, r
   out->chosen = choose(out, known);
   for (size_t k = 0; k < out->kind_count && r->problems.count == 0; k++)
     if (out->kinds[k].attends) rs_hf_layers_read(top, &known[k], &out->kinds[k], &r->problems);
+  for (size_t k = 0; k < out->kind_count && r->problems.count == 0; k++)
+    if (out->kinds[k].chooses) out->kinds[k].indexer = indexer_of(r, &out->kinds[k]);
   return r->problems.count == 0 ? RS_OK : RS_INPUT;
 }
 

@@ -260,6 +260,27 @@ Test(explain_command, pairs__of_every_fate) {
   }
 }
 
+/* Layers that choose keys, and such as have none. */
+Test(explain_command, text__says_what_layers_see) {
+  static const char hybrid[] =
+      "{\"model_type\": \"kimi_linear\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"num_hidden_layers\": 3, "
+      "\"model_max_length\": 64, \"mla_use_nope\": true, \"linear_attn_config\": {\"full_attn_layers\": [3], "
+      "\"kda_layers\": [1, 2]}}";
+  static const char indexed[] =
+      "{\"model_type\": \"deepseek_v32\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"num_hidden_layers\": 2, "
+      "\"max_position_embeddings\": 64, \"rope_theta\": 10000.0, \"qk_rope_head_dim\": 8, \"qk_nope_head_dim\": 8, "
+      "\"index_topk\": 16, \"index_head_dim\": 12}";
+  holds(hybrid, "32",
+        (const char *const[]){"The last one attends no key, but a state, in layers 0-1; all 32 keys in layers 2.\n",
+                              NULL},
+        NULL);
+  holds(indexed, "32",
+        (const char *const[]){"The last one attends 16 chosen keys in layers 0-1.\n",
+                              "q and k turn the first 8 of 12 dims in halves", "dims 2j and 2j + 1", NULL},
+        NULL);
+  holds(YARN, "32", (const char *const[]){"32 tokens", NULL}, "The last one attends");
+}
+
 Test(explain_command, json__holds_every_pair_or_one) {
   write_file("config.json", YARN);
   for (size_t i = 0; i < 2; i++) {

@@ -119,15 +119,17 @@ Test(check_layers, choices__are_told_with_what_the_indexer_turns) {
   "{\"model_type\": \"" type "\", \"hidden_size\": 64, \"num_attention_heads\": 2, \"num_hidden_layers\": 4, "         \
   "\"rope_theta\": 1000000.0, \"max_position_embeddings\": 4096, \"qk_nope_head_dim\": 128,\n"                         \
   "\"qk_rope_head_dim\": 64, \"index_head_dim\": 128, \"index_topk\": 2048" more "}"
-#define FAR "(the choice is not modelled yet): what is said of far keys holds for keys that are chosen"
+#define FAR "the choice is not modelled yet): what is said of far keys holds for keys that are chosen"
+#define BY(layout) "(by an indexer whose q and k turn the first 64 of 128 dims in " layout "; " FAR
   finds(INDEXED("deepseek_v32", ""), "RS809", 2, 62,
-        "layers 0-3 (full_attention) attend 2048 chosen keys " FAR
-        "; the indexer turns the first 64 of 128 dims of its "
-        "heads in halves",
+        "layers 0-3 (full_attention) attend 2048 chosen keys " BY(
+            "halves") "; q and k of the layers themselves turn 64 of "
+                      "192 dims in pairs of neighbours",
         "");
-  finds(INDEXED("glm_moe_dsa", ""), "RS809", 2, 62, "its heads in pairs of neighbours", "");
-  finds(INDEXED("glm_moe_dsa", ", \"indexer_rope_interleave\": false"), "RS809", 2, 62, "its heads in halves", "");
+  finds(INDEXED("glm_moe_dsa", ""), "RS809", 2, 62, BY("pairs of neighbours"), "");
+  finds(INDEXED("glm_moe_dsa", ", \"indexer_rope_interleave\": false"), "RS809", 2, 62, BY("halves"), "");
+  finds(INDEXED("zebra", ""), "RS809", 2, 62, "attend 2048 chosen keys (" FAR, "");
   finds(LAYERS("\"sparse_attention_config\": {\"sparse_topk_blocks\": 16, \"sparse_block_size\": 128, "
                "\"sparse_attention_freq\": [0, 0, 1, 1]}"),
-        "RS809", 2, 28, "layers 2-3 (minimax_m3_sparse) attend 16 chosen blocks of 128 keys " FAR, "");
+        "RS809", 2, 28, "layers 2-3 (minimax_m3_sparse) attend 16 chosen blocks of 128 keys (" FAR, "");
 }

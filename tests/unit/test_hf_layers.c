@@ -240,3 +240,35 @@ Test(hf_layers, transformer_xl__what_is_not_read__is_refused_by_its_key) {
   }
   leaves((const char *[]){"config.json"}, 1);
 }
+
+/* How many keys the last query attends. */
+Test(hf_layers, keys__that_the_last_query_attends) {
+#define MODEL(type, layers) "\"model_type\": \"" type "\", \"num_hidden_layers\": " #layers
+  static const struct {
+    const char *text;
+    size_t length, keys[3];
+  } cases[] = {
+      {MODEL("llama", 1), 64, {64}},
+      {MODEL("mistral", 1) ", \"sliding_window\": 8", 64, {8}},
+      {MODEL("mistral", 1) ", \"sliding_window\": 8", 5, {5}},
+      {MODEL("deepseek_v32", 1) ", \"index_topk\": 16", 64, {16}},
+      {MODEL("deepseek_v32", 1) ", \"index_topk\": 16", 9, {9}},
+      {MODEL("zebra", 1) ", \"indexer_budget\": 16, \"indexer_compress_ratio\": 4", 64, {16}},
+      {MODEL("zebra", 3) ", \"layer_types\": [\"linear_attention\", \"full_attention\", \"deepseek_sparse_attention\"]",
+       64,
+       {0, 64, 64}},
+      {"\"qk_rope_head_dim\": 8, \"sliding_window\": 8, \"compress_ratios\": [4], " MODEL("deepseek_v4", 1),
+       64,
+       {8 + 56 / 4}},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char json[512];
+    rs_profile profile;
+    snprintf(json, sizeof json, "{" SIZES "%s}", cases[i].text);
+    cr_assert_eq(rs_profile_read(json, strlen(json), "config.json", &profile, NULL), RS_OK, "%s", json);
+    for (size_t k = 0; k < profile.kind_count; k++)
+      cr_expect_eq(rs_layer_kind_keys(&profile.kinds[k], cases[i].length), cases[i].keys[k], "%s: %zu", cases[i].text,
+                   rs_layer_kind_keys(&profile.kinds[k], cases[i].length));
+    rs_profile_clear(&profile);
+  }
+}

@@ -252,7 +252,9 @@ Test(profiles, layers__of_2026) {
       {MODEL("zebra", 2) ", " KIMI("[2]", "[1]"),
        "0: linear_attention, no attention; *1: full_attention, everything before, rope 10000"},
       {MODEL("glm5_next", 4) ", \"mla_use_nope\": true, \"index_topk\": 8",
-       "0-2: linear_attention, no attention; *3: full_attention, 8 chosen keys" CHOICE ", nope"},
+       "0-2: linear_attention, no attention; *3: full_attention, 8 chosen keys (by an indexer whose q and k do not "
+       "turn; "
+       "the choice is not modelled yet), nope"},
       {MODEL("zebra", 3) ", \"index_topk\": 8, \"sliding_window\": 4, \"layer_types\": [\"full_attention\", "
                          "\"sliding_attention\", \"indexed_attention\"]",
        "*0: full_attention, 8 chosen keys" CHOICE ", rope 10000; 1: sliding_attention, window 4, rope 10000; 2: "
@@ -262,7 +264,8 @@ Test(profiles, layers__of_2026) {
       {HEADS MODEL("minimax_m3",
                    3) ", \"sparse_attention_config\": {\"sparse_topk_blocks\": 16, \"sparse_block_size\": "
                       "4, \"sparse_attention_freq\": [0, 1, 1]}",
-       "*0: full_attention, everything before, rope 5e+06; 1-2: minimax_m3_sparse, 16 chosen blocks of 4 keys" CHOICE
+       "*0: full_attention, everything before, rope 5e+06; 1-2: minimax_m3_sparse, 16 chosen blocks of 4 keys (by an "
+       "indexer whose q and k turn the first 16 of 128 dims in halves; the choice is not modelled yet)"
        ", rope 5e+06"},
       {HEADS MODEL("minimax_m3", 2) ", \"sparse_attention_config\": {\"use_sparse_attention\": false, "
                                     "\"sparse_topk_blocks\": 16, \"sparse_attention_freq\": [0, 1]}",
@@ -272,6 +275,44 @@ Test(profiles, layers__of_2026) {
 }
 
 /* Llama 4's temperature is of the layers that do not turn. */
+/* Which part of layers chooses their keys, how it turns, and which layers use what another chose. */
+Test(profiles, indexers__of_layers_that_choose) {
+#define BY(words) " (by an indexer whose q and k " words "; the choice is not modelled yet)"
+#define SHARED " (those of the last layer before that chooses; the choice is not modelled yet)"
+#define LATENT "\"qk_rope_head_dim\": 8, \"qk_nope_head_dim\": 8, \"index_topk\": 4, \"index_head_dim\": 12, "
+#define OF(layers, keys) layers ": full_attention, 4 chosen keys" keys ", rope 10000, R 8"
+  static const profile_case cases[] = {
+      {LATENT MODEL("deepseek_v32", 1), "*" OF("0", BY("turn the first 8 of 12 dims in halves"))},
+      {LATENT MODEL("glm_moe_dsa", 1), "*" OF("0", BY("turn the first 8 of 12 dims in pairs of neighbours"))},
+      {LATENT MODEL("glm_moe_dsa", 1) ", \"indexer_rope_interleave\": false",
+       "*" OF("0", BY("turn the first 8 of 12 dims in halves"))},
+      {LATENT MODEL("zebra", 1) ", \"indexer_rope_interleave\": true",
+       "*" OF("0", BY("turn the first 8 of 12 dims in pairs of neighbours"))},
+      {LATENT MODEL("zebra", 1), "*" OF("0", CHOICE)},
+      {LATENT MODEL("glm_moe_dsa", 4) ", \"indexer_types\": [\"full\", \"shared\", \"shared\", \"full\"]",
+       "*" OF("0, 3",
+              BY("turn the first 8 of 12 dims in pairs of neighbours")) "; 1-2: full_attention_shared, 4 chosen "
+                                                                        "keys" SHARED ", rope 10000, R 8"},
+      {LATENT MODEL("glm_moe_dsa", 3) ", \"index_topk_pattern\": \"FSF\"",
+       "*" OF("0, 2", BY("turn the first 8 of 12 dims in pairs of neighbours")) "; 1: full_attention_shared, 4 chosen "
+                                                                                "keys" SHARED ", rope 10000, R 8"},
+      {LATENT MODEL("glm_moe_dsa", 7) ", \"index_topk_freq\": 3, \"index_skip_topk_offset\": 2",
+       "*" OF("0-1, 4",
+              BY("turn the first 8 of 12 dims in pairs of neighbours")) "; 2-3, 5-6: full_attention_shared, 4 "
+                                                                        "chosen keys" SHARED ", rope 10000, R 8"},
+      {MODEL("glm5_next", 4) ", \"index_topk\": 64, \"index_kpool\": 8",
+       "0-2: linear_attention, no attention; *3: full_attention, 8 chosen blocks of 8 keys" BY("do not turn") ", nope"},
+      {HEADS MODEL("minimax_m3",
+                   2) ", \"rotary_dim\": 8, \"sparse_attention_config\": {\"sparse_topk_blocks\": 2, "
+                      "\"sparse_block_size\": 4, \"sparse_index_dim\": 8, \"sparse_attention_freq\": [0, 1]}",
+       "*0: full_attention, everything before, rope 5e+06, R 8; 1: minimax_m3_sparse, 2 chosen blocks of 4 keys" BY(
+           "turn 8 of 8 dims in halves") ", rope 5e+06, R 8"},
+      {MODEL("zebra", 1) ", \"indexer_budget\": 64, \"indexer_compress_ratio\": 4",
+       "*0: full_attention, 16 chosen blocks of 4 keys" CHOICE ", rope 10000"},
+  };
+  expect_profiles(cases, RS_COUNT(cases));
+}
+
 Test(profiles, llama4__temperature_of_bare_layers) {
   rs_profile profile = read_profile(MODEL("llama4_text", 4) ", \"attn_scale\": 0.3, \"floor_scale\": 16");
   const rs_settings *turning = &profile.kinds[0].model.published.settings;

@@ -122,19 +122,6 @@ static void find_no_window(rs_checked *c) {
   }
 }
 
-/* The indexer's queries and keys turn in a way of their own: the first dims of each head, in halves in DeepSeek's code
- * (modeling_deepseek_v32.py), in pairs in GLM's (modeling_glm_moe_dsa.py). */
-static void put_indexer(const rs_checked *c, rs_text *text) {
-  double turned = rs_key_number(c->root, "qk_rope_head_dim"), dims = rs_key_number(c->root, "index_head_dim");
-  const char *interleaved = rs_key_word(c->root, "indexer_rope_interleave");
-  bool glm = strcmp(c->family, "glm_moe_dsa") == 0, deepseek = strcmp(c->family, "deepseek_v32") == 0;
-  if (!(turned > 0) || !(dims >= turned) || (!glm && !deepseek && interleaved == NULL)) return;
-  bool pairs = interleaved != NULL ? strcmp(interleaved, "true") == 0 : glm;
-  rs_text_printf(text,
-                 "; the indexer turns the first %.0f of %.0f dims of its heads %s, whatever the layer itself does",
-                 turned, dims, pairs ? "in pairs of neighbours" : "in halves");
-}
-
 static void find_choices(rs_checked *c) {
   const rs_node *node = rs_key_any(c->root, "index_topk sparse_attention_config layer_types");
   for (size_t k = 0; k < c->profile.kind_count; k++) {
@@ -144,7 +131,10 @@ static void find_choices(rs_checked *c) {
     rs_text_printf(&layers, " (%s) attend ", c->profile.kinds[k].name);
     rs_layer_kind_write_mask(&c->profile.kinds[k], &layers);
     rs_text_puts(&layers, ": what is said of far keys holds for keys that are chosen");
-    put_indexer(c, &layers);
+    const rs_model *model = &c->profile.kinds[k].model;
+    if (c->profile.kinds[k].indexer.turned > 0)
+      rs_text_printf(&layers, "; q and k of the layers themselves turn %zu of %zu dims in %s", model->rotary_dim,
+                     model->head_dim, model->pair_layout == RS_INTERLEAVED ? "pairs of neighbours" : "halves");
     if (is_whole(c, &layers)) rs_find(c, "RS809", node, NULL, "layers %.600s", rs_text_string(&layers));
   }
 }

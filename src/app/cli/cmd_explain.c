@@ -12,6 +12,47 @@ typedef struct subject {
   const rs_view *here, *trained, *served; /* at the length that is asked about, at L0, at the longest one */
 } subject;
 
+/* ---- what layers see --------------------------------------------------------------------------------------------- */
+
+/* Whether layers of some kind see less than all, or choose. */
+static bool is_limited(const rs_profile *profile, size_t length) {
+  bool any = false;
+  for (size_t k = 0; k < profile->kind_count; k++)
+    any |= profile->kinds[k].chooses || rs_layer_kind_keys(&profile->kinds[k], length) < length;
+  return any;
+}
+
+/* "The last one attends 2048 chosen keys in layers 3, 7; no key, but a state, in layers 0-2, 4-6." */
+static void put_sight(const rs_profile *profile, size_t length, rs_text *text) {
+  if (!is_limited(profile, length)) return;
+  for (size_t k = 0; k < profile->kind_count; k++) {
+    const rs_layer_kind *kind = &profile->kinds[k];
+    size_t keys = rs_layer_kind_keys(kind, length);
+    rs_text_puts(text, k == 0 ? "The last one attends " : "; ");
+    if (keys == 0)
+      rs_text_puts(text, "no key, but a state,");
+    else if (kind->chooses && kind->chosen == 0)
+      rs_text_puts(text, "chosen keys");
+    else
+      rs_text_printf(text, "%s%zu %s", keys == length ? "all " : "", keys,
+                     kind->chooses           ? "chosen keys"
+                     : kind->compression > 0 ? "keys and averages of keys"
+                                             : "keys");
+    rs_text_puts(text, " in layers ");
+    rs_profile_write_layers(profile, k, text);
+  }
+  rs_text_puts(text, ".\n");
+}
+
+static void add_sight(rs_doc *doc, const rs_profile *profile, size_t length) {
+  rs_doc *list = rs_doc_add(doc, "layers_see", RS_DOC_ARRAY);
+  for (size_t k = 0; k < profile->kind_count; k++) {
+    const rs_layer_kind *kind = &profile->kinds[k];
+    rs_doc_put(rs_doc_add(list, NULL, RS_DOC_OBJECT), DOC_WORDS("layers", kind->name),
+               DOC_NUMBER("keys", rs_layer_kind_keys(kind, length)), DOC_FLAG("chosen", kind->chooses));
+  }
+}
+
 /* ---- the length -------------------------------------------------------------------------------------------------- */
 
 static size_t still_pairs(const subject *s) {
@@ -39,6 +80,7 @@ static void put_length(const subject *s, rs_text *text) {
   else
     rs_text_printf(text, "%zu tokens are within the trained length, %zu, and ", length, p->trained);
   rs_text_printf(text, "%s the %zu that the file is for.\n", length > p->served ? "beyond" : "within", p->served);
+  put_sight(&p->profile, length, text);
 }
 
 /* Which dims turn with which, and the exponents of the ladder. */
@@ -262,6 +304,7 @@ static void add_all(rs_doc *doc, const subject *s, const cli_options *options) {
              DOC_NUMBER("float32_angle_error_rad", angle_error(view)),
              DOC_NUMBER("bfloat16_position_error_tokens", rs_position_error(RS_BF16, view->length)),
              DOC_NUMBER("float16_position_error_tokens", half));
+  add_sight(doc, &p->profile, view->length);
   rs_doc *list = rs_doc_add(doc, "pairs", RS_DOC_ARRAY);
   for (size_t j = 0; j < view->count; j++) {
     const rs_pair_view *pair = &view->pairs[j];
@@ -332,6 +375,7 @@ static void put_sentences(const spoken_length *o, rs_text *text) {
   rs_profile_write_layers(&p->profile, p->kind, text);
   rs_text_printf(text, " (%s): %s.\n", p->profile.kinds[p->kind].name, p->recipe.method->summary);
   put_lengths(o, text);
+  put_sight(&p->profile, o->length, text);
   if (o->reach + 1 < o->length) rs_text_printf(text, "These layers see keys up to %zu tokens back alone.\n", o->reach);
   if (*o->refusal != '\0') rs_text_printf(text, "There is no such length for it: %s.\n", o->refusal);
   if (!isnan(o->least))
@@ -353,6 +397,7 @@ static void put_object(const spoken_length *o, rs_text *text) {
       DOC_NUMBER("served_tokens", o->served > 0 ? (double)o->served : NAN), DOC_NUMBER("farthest_key_tokens", o->reach),
       DOC_WORDS("undefined", *o->refusal != '\0' ? o->refusal : NULL), DOC_NUMBER("least_bias_nats", o->least),
       DOC_NUMBER("most_bias_nats", o->most));
+  add_sight(doc, &p->profile, o->length);
   rs_doc_add(doc, "pairs", RS_DOC_LIST);
   rs_doc_json(doc, text);
 }
