@@ -463,6 +463,7 @@ typedef struct rs_candidate {
   rs_forecast forecast; /* 0 models: no evidence */
   rs_recipe said;       /* the same as a config.json can say it, with the base: method NULL: it cannot */
   double theta;
+  bool published; /* its tables are those of the recipe that the model is published with */
 } rs_candidate;
 
 /* A recipe that has no costs there. */
@@ -744,6 +745,7 @@ typedef struct rs_convertible {
   char levels[RS_CONFIG_LEVELS][32]; /* keys around the text model's fields, from the top; "": none */
   bool latent;                       /* attention in parts that turn and parts that do not (DeepSeek) */
   bool replaced;                     /* rs_convertible_replace has been called */
+  bool kept;                         /* a file's recipe stays in its words, and serves the length as it is */
   rs_tree *config;                   /* the file, owned; NULL: of presets, and where the keys of a file do not matter */
 } rs_convertible;
 
@@ -798,6 +800,12 @@ typedef struct rs_conversion {
 rs_status rs_convert(const rs_convertible *model, const char *to, size_t length, rs_conversion *out, rs_err *err)
     RS_NONNULL(1, 2, 4);
 void rs_conversion_clear(rs_conversion *conversion) RS_NONNULL(1);
+
+/* A candidate that can be said, for the consumer called `to`: what its file publishes stays in the file's words,
+ * another takes its place. `model` is that of the ranking, and changed. Errors as of rs_convert. */
+rs_status rs_candidate_convert(const rs_ranking *ranking, const rs_candidate *candidate, size_t length,
+                               rs_convertible *model, const char *to, rs_conversion *out, rs_err *err)
+    RS_NONNULL(1, 2, 4, 5, 6);
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 

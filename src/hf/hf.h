@@ -130,6 +130,10 @@ rs_status rs_hf_model_read(const char *text, size_t length, const char *name, rs
 /* The mapping that holds the fields of the text model, which is the whole where there is no other. Borrows. */
 const rs_node *rs_hf_text_config(const rs_node *root) RS_NONNULL(1);
 
+/* Where the text model's fields say the longest length: max_position_embeddings, n_positions, ...; NULL: nowhere.
+ * Borrows. */
+const rs_node *rs_hf_length(const rs_node *keys);
+
 /* model_type of the text model, else of the whole; "" where there is none. Borrows. */
 const char *rs_hf_named_type(const rs_node *top) RS_NONNULL(1);
 

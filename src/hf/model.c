@@ -8,16 +8,18 @@
 
 /* ---- lengths ----------------------------------------------------------------------------------------------------- */
 
+const rs_node *rs_hf_length(const rs_node *keys) {
+  return rs_hf_first(keys, RS_KEYS("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length",
+                                   "max_target_positions", "max_sequence_length", "model_max_length"));
+}
+
 /* M, L0 and what the two make of a factor that the file leaves out. */
 static void read_lengths(rs_hf_reader *hf, const rs_hf_family *known) {
-  static const char *const maxima[] = {
-      "max_position_embeddings", "n_positions",      "n_ctx", "max_seq_len", "seq_length", "max_target_positions",
-      "max_sequence_length",     "model_max_length", NULL};
   static const char *const originals[] = {"original_max_position_embeddings", "initial_context_length", NULL};
   enum { GEMMA3_TRAINED = 32768 }; /* arXiv:2503.19786: trained at 32K; no field of the file says so */
   rs_model *model = hf->model;
   const char *method = model->published.method != NULL ? model->published.method->name : "";
-  size_t most = rs_hf_count_of(hf, rs_hf_first(hf->root, maxima), RS_HF_MOST_TOKENS, known->length), trained = most;
+  size_t most = rs_hf_count_of(hf, rs_hf_length(hf->root), RS_HF_MOST_TOKENS, known->length), trained = most;
   bool extended = strcmp(method, "yarn") == 0 || strcmp(method, "llama3") == 0 || strcmp(method, "longrope") == 0;
   if (extended && hf->rope != NULL) {
     const rs_node *outer = rs_hf_first(hf->root, originals),

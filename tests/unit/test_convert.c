@@ -115,7 +115,8 @@ Test(convert, layers__are_told_apart) {
   const convert_case of4[] = {
       {local,
        MAXIMUM BASE ", \"rope_local_base_freq\": 500, \"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2.5}}"},
-      {bare, MAXIMUM BASE ", \"rope_scaling\": null} # Layers full_attention turn nothing, by null in rope_parameters: "
+      {bare, MAXIMUM BASE ", \"rope_scaling\": null, \"rope_parameters\": null} # Layers full_attention turn nothing, "
+                          "by null in rope_parameters: "
                           "transformers 4 has no key for that."}};
   const convert_case of5[] = {
       {local, MAXIMUM NO_SCALING

@@ -135,7 +135,7 @@ Test(convert_families, transformers_4) {
       {CODEGEN, MAXIMUM BASE ", \"rotary_dim\": 8, \"rope_scaling\": null}"},
       {MINISTRAL("\"rope_type\": \"default\""),
        MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"default\", \"llama_4_scaling_beta\": 0.1, "
-                    "\"original_max_position_embeddings\": 512}}"},
+                    "\"original_max_position_embeddings\": 512}, \"rope_parameters\": null}"},
       {PHI3 LONGROPE_OF(""), MAXIMUM BASE ", " LONG_TYPE LONG_END},
       {PHI3 LONGROPE_OF(", \"factor\": 8"),
        MAXIMUM BASE ", " LONG_TYPE ", \"factor\": 8" LONG_END " # Phi-3's class of transformers 4 refuses other keys"},
@@ -150,12 +150,14 @@ Test(convert_families, transformers_4) {
       {"\"model_type\": \"modernbert\", \"num_hidden_layers\": 4, \"global_attn_every_n_layers\": 2, "
        "\"local_attention\": 128",
        MAXIMUM "\"global_rope_theta\": 160000, \"local_rope_theta\": 10000, \"rope_scaling\": null}"},
-      {THREE, MAXIMUM "\"rope_theta\": 1000000, \"rope_local_base_freq\": 20000, \"rope_scaling\": null} # Layers "
+      {THREE, MAXIMUM "\"rope_theta\": 1000000, \"rope_local_base_freq\": 20000, \"rope_scaling\": null, "
+                      "\"rope_parameters\": null} # Layers "
                       "sliding_attention turn otherwise than full_attention, for which transformers 4 has no key."},
       {SMOLLM, MAXIMUM "\"rope_theta\": 2000000, \"rope_scaling\": null} # Layers full_attention_nope turn nothing"},
       {NEXT, MAXIMUM BASE ", \"partial_rotary_factor\": 0.25, \"rope_scaling\": null}"},
       {PROPORTIONAL, MAXIMUM "\"rope_theta\": 1000000, \"rope_local_base_freq\": 10000, \"rope_scaling\": "
-                             "{\"rope_type\": \"proportional\", \"partial_rotary_factor\": 0.25}} # transformers 4 has "
+                             "{\"rope_type\": \"proportional\", \"partial_rotary_factor\": 0.25}, \"rope_parameters\": "
+                             "null} # transformers 4 has "
                              "no rope type proportional: this is for 5."},
       {NO_KIND, MAXIMUM "\"position_embedding_type\": \"nope\"} # These layers turn nothing (nope)"},
       {T5, "{} # These layers turn nothing (t5)"},
@@ -225,7 +227,10 @@ Test(convert_families, mlx) {
                     "and sin by 1 for a factor up to 1, and not by 1.25."},
       {MINISTRAL("\"rope_type\": \"default\""),
        MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"default\", \"type\": \"default\", \"llama_4_scaling_beta\": "
-                    "0.1, \"original_max_position_embeddings\": 512}} # llama_4_scaling_beta is read by the class of "
+                    "0.1, \"original_max_position_embeddings\": 512}, \"rope_parameters\": {\"rope_type\": "
+                    "\"default\", \"type\": \"default\", " BASE ", "
+                    "\"llama_4_scaling_beta\": 0.1, \"original_max_position_embeddings\": 512}} # llama_4_scaling_beta "
+                    "is read by the class of "
                     "Ministral 3 alone."},
       {GPT_J, MAXIMUM BASE ", \"rotary_dim\": 8, \"rope_scaling\": null} # Pairs are dims (2j, 2j + 1)"},
       {NO_KIND, "{} # These layers turn nothing (nope): in mlx-lm"},

@@ -1,6 +1,7 @@
 /* Who can be written for, and the conversion as a whole. */
 #include "written.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,26 @@ static void note_shared(rs_converting *c) {
       rs_note(c, "Layers %s get this recipe, too: the file has one for both.", profile->kinds[k].name);
 }
 
+/* Whether the model's own config.json is read, with these keys in it. */
+static bool reads_file(const rs_converting *c, size_t consumer) {
+  rs_writer *write = consumers[consumer].write;
+  bool reader = write == rs_to_hf4 || write == rs_to_hf5 || write == rs_to_mlx;
+  return reader && c->from->config != NULL && !rs_hf_was_gguf(&c->from->config->root);
+}
+
+/* Keys that do not bring the recipe back, as where a consumer has one for all layers and the model two. One base in
+ * the place of one that grows has its own note. */
+static void note_read_back(rs_converting *c, size_t consumer) {
+  const rs_settled *s = &c->settled;
+  size_t kind;
+  bool grows = strcmp(s->recipe.method->name, "ntk") == 0 && isnan(s->factor);
+  if (!reads_file(c, consumer) || s->type == NULL || grows || c->unsaid || c->err.status != RS_OK) return;
+  if (rs_reads_back(c, c->out->fragment, &kind)) return;
+  rs_note(c,
+          "Read back from the file, layers %s do not turn as they should: keys for %s cannot say it beside the rest.",
+          c->from->profile.kinds[kind].name, consumers[consumer].consumer.name);
+}
+
 /* A context longer than what the model is published for, which flags and keys alone do not serve. */
 static void note_past(rs_converting *c, size_t consumer) {
   const rs_settled *s = &c->settled;
@@ -83,7 +104,7 @@ static void note_past(rs_converting *c, size_t consumer) {
   double trained = rs_recipe_train_length(&s->recipe, s->model);
   if (c->from->replaced && consumers[consumer].write == rs_to_llamacpp) rs_note(c, "%s", consumers[consumer].past);
   if (longest == 0 || s->length <= longest) return;
-  if (s->spectrum.pairs == 0)
+  if (s->spectrum.pairs == 0 || c->from->kept)
     rs_note(c, "%zu tokens are past the %zu that the model is published for.", s->length, longest);
   else
     rs_note(c,
@@ -101,9 +122,11 @@ rs_status rs_convert(const rs_convertible *model, const char *to, size_t length,
   RS_TRY(find_consumer(to, &consumer, err));
   RS_TRY(rs_settle(&model->profile.kinds[model->kind], length, &c.settled, err));
   if (model->profile.doubt != NULL) rs_note(&c, "%s", model->profile.doubt);
-  consumers[consumer].write(&c);
-  note_past(&c, consumer);
-  rs_note_other_keys(&c);
+  bool kept = model->kept && reads_file(&c, consumer);
+  (kept ? rs_to_kept : consumers[consumer].write)(&c);
+  if (!kept) note_read_back(&c, consumer);
+  if (!kept) note_past(&c, consumer);
+  if (!kept) rs_note_other_keys(&c);
   if (model->replaced) note_shared(&c);
   rs_text_clear(&c.text);
   rs_settled_clear(&c.settled);

@@ -3,6 +3,7 @@
 #include "written.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool in_family(const rs_converting *c, const char *prefix) {
@@ -47,12 +48,18 @@ static void note_transformers(rs_converting *c) {
     rs_note(c, "short_mscale and long_mscale are read by PhiMoE's class alone.");
 }
 
+/* The key of the longest length: the file's own, n_positions, seq_length, ... */
+static const char *length_key(const rs_converting *c) {
+  const rs_node *node = rs_hf_length(rs_file_keys(c));
+  return node != NULL ? node->key : "max_position_embeddings";
+}
+
 static void begin_transformers(rs_converting *c) {
   const rs_profile *profile = &c->from->profile;
   size_t window = 0, length = rs_maximum_of_settled(&c->settled);
   rs_begin(c, true);
-  if (length > 0 && (c->settled.type != NULL || is_preset(c))) /* else n_positions, seq_length, ... */
-    rs_json_number(&c->json, "max_position_embeddings", (double)length);
+  if (length > 0 && (c->settled.type != NULL || is_preset(c))) /* what turns nothing has tables of its own length */
+    rs_json_number(&c->json, length_key(c), (double)length);
   if (!is_preset(c) || !profile->counted || profile->kind_count < 2) return; /* a file names its layers itself */
   rs_json_number(&c->json, "num_hidden_layers", (double)profile->layer_count);
   rs_json_list(&c->json, "layer_types");
@@ -87,6 +94,27 @@ void rs_to_hf5(rs_converting *c) {
   note_transformers(c);
 }
 
+/* The length goes up where no table follows it: dynamic NTK, and recipes without an original length, count from it. */
+void rs_to_kept(rs_converting *c) {
+  size_t kind, published = c->settled.model->max_length;
+  bool longer = published > 0 && c->settled.length > published;
+  for (int tried = 0; tried < 2; tried++) {
+    c->json = (rs_json){.text = &c->text};
+    rs_json_object(&c->json, NULL);
+    for (size_t i = 0; longer && i < RS_CONFIG_LEVELS && *c->from->levels[i] != '\0'; i++)
+      rs_json_object(&c->json, c->from->levels[i]);
+    if (longer) rs_json_number(&c->json, length_key(c), (double)c->settled.length);
+    rs_end(c, NULL);
+    if (!longer || c->err.status != RS_OK || rs_reads_back(c, c->out->fragment, &kind)) break;
+    longer = false;
+    rs_text_clear(&c->text);
+    free(c->out->fragment);
+    c->out->fragment = NULL;
+    rs_note(c, "%s stays as it is: the recipe of the file is counted from it.", length_key(c));
+  }
+  rs_note(c, "The file says this recipe itself: its keys stay as they are.");
+}
+
 /* What classes call the base and the share of dims that turn. */
 static void put_base(rs_converting *c) {
   bool neox = in_family(c, "gpt_neox"), modern = in_family(c, "modernbert"),
@@ -103,6 +131,12 @@ static void put_base(rs_converting *c) {
     rs_put_fraction(c, &c->settled);
 }
 
+/* Whether the file has rope_parameters, which transformers 4 does not read, and release 5 does. */
+static bool has_parameters(const rs_converting *c) {
+  const rs_node *node = rs_node_get(rs_file_keys(c), "rope_parameters");
+  return node != NULL && !rs_node_is_null(node);
+}
+
 static const char *local_base_key(const rs_converting *c, const rs_layer_kind *kind) {
   if (c->settled.kind->compression > 0) return "rope_theta"; /* DeepSeek-V4 */
   const char *key = rs_hf_base_key(c->from->family, kind);
@@ -110,21 +144,23 @@ static const char *local_base_key(const rs_converting *c, const rs_layer_kind *k
 }
 
 /* The base of layers with a window, which turn plainly; other differences have no key. */
-static void put_local(rs_converting *c) {
+static void put_local(rs_converting *c, const char *who) {
   const rs_profile *profile = &c->from->profile;
   const rs_layer_kind *chosen = c->settled.kind;
   for (size_t k = 0; k < profile->kind_count; k++) {
     const rs_layer_kind *kind = &profile->kinds[k];
     if (!kind->attends || rs_layers_turn_alike(kind, chosen)) continue;
     const rs_method *method = kind->model.published.method;
-    if (rs_turned_off(c, k))
-      rs_note(c, "Layers %s turn nothing, by null in rope_parameters: transformers 4 has no key for that.", kind->name);
+    bool off = rs_turned_off(c, k), plain = strcmp(method->name, "rope") == 0 && kind->mask.window > 0;
+    c->unsaid |= off || (method->freq != NULL && !plain);
+    if (off)
+      rs_note(c, "Layers %s turn nothing, by null in rope_parameters: %s has no key for that.", kind->name, who);
     else if (method->freq == NULL)
       rs_note(c, "Layers %s turn nothing: the model's class, or its no_rope_layers, says so.", kind->name);
-    else if (strcmp(method->name, "rope") == 0 && kind->mask.window > 0)
+    else if (plain)
       rs_json_number(&c->json, local_base_key(c, kind), kind->model.rope_theta);
     else
-      rs_note(c, "Layers %s turn otherwise than %s, for which transformers 4 has no key.", kind->name, chosen->name);
+      rs_note(c, "Layers %s turn otherwise than %s, for which %s has no key.", kind->name, chosen->name, who);
   }
 }
 
@@ -135,12 +171,13 @@ void rs_to_hf4(rs_converting *c) {
   begin_transformers(c);
   if (s->type != NULL) {
     put_base(c);
-    put_local(c);
+    put_local(c, "transformers 4");
     if (rs_settled_is(s, "default") && !s->temperature && !s->axes)
       rs_json_string(&c->json, "rope_scaling", NULL);
     else
       rs_put_dictionary(c, s, "rope_scaling", &style);
     put_outer_original(c);
+    if (has_parameters(c)) rs_json_string(&c->json, "rope_parameters", NULL);
   } else {
     put_unturned(c);
   }
@@ -187,8 +224,16 @@ static void note_mlx(rs_converting *c) {
   rs_note_layers(c, "others are the model's class's to know");
 }
 
+/* Classes read rope_scaling beside rope_theta, later ones rope_parameters: where the file has these, both say the
+ * same. */
 void rs_to_mlx(rs_converting *c) {
-  static const rs_dictionary_style style = {.magnitude = RS_IN_PLACE, .both_types = true, .by_mscale = true};
+  static const rs_dictionary_style style = {.magnitude = RS_IN_PLACE, .both_types = true, .by_mscale = true},
+                                   parameters = {.magnitude = RS_IN_PLACE,
+                                                 .both_types = true,
+                                                 .by_mscale = true,
+                                                 .base = true,
+                                                 .fraction = true,
+                                                 .compressed_fraction = true};
   const rs_settled *s = &c->settled;
   size_t length = rs_maximum_of_settled(s);
   rs_begin(c, true);
@@ -197,13 +242,14 @@ void rs_to_mlx(rs_converting *c) {
     rs_note_unturned(c, "mlx-lm");
     return;
   }
-  if (length > 0) rs_json_number(&c->json, "max_position_embeddings", (double)length);
-  rs_json_number(&c->json, "rope_theta", s->theta);
-  rs_put_fraction(c, s);
-  if (rs_settled_is(s, "default") && !s->temperature)
+  if (length > 0) rs_json_number(&c->json, length_key(c), (double)length);
+  put_base(c);
+  put_local(c, "mlx-lm");
+  if (rs_settled_is(s, "default") && !s->temperature && !s->axes)
     rs_json_string(&c->json, "rope_scaling", NULL);
   else
     rs_put_dictionary(c, s, "rope_scaling", &style);
+  if (has_parameters(c)) rs_put_layers(c, "rope_parameters", &parameters);
   rs_end(c, NULL);
   rs_note_base(c);
   note_mlx(c);

@@ -50,6 +50,7 @@ typedef struct rs_converting {
   rs_text text; /* of the fragment, or of a JSON argument */
   rs_json json;
   bool keeps_others; /* keys of the file that no recipe has are in the fragment */
+  bool unsaid;       /* a note names layers that this consumer has no key for */
   rs_err err;
 } rs_converting;
 
@@ -115,6 +116,12 @@ void rs_note_other_keys(rs_converting *c);
 /* Such a key of the chosen layers' dictionary, or NULL. Borrows. */
 const rs_node *rs_other_key(const rs_converting *c, const char *key);
 
+/* ---- what is read back ------------------------------------------------------------------------------------------- */
+
+/* Whether the model's file with the keys of this fragment in it turns pairs as `from` says, in all layers; *kind: the
+ * first layers that do not. The file is there. */
+bool rs_reads_back(rs_converting *c, const char *fragment, size_t *kind);
+
 /* ---- notes that several need ------------------------------------------------------------------------------------- */
 
 /* Positions that no rotation gives: ALiBi, T5's buckets, learned ones, none. */
@@ -137,6 +144,7 @@ void rs_note_engine(rs_converting *c, const char *who, const char *dialect, cons
 /* ---- consumers --------------------------------------------------------------------------------------------------- */
 
 typedef void rs_writer(rs_converting *c);
-rs_writer rs_to_hf4, rs_to_hf5, rs_to_vllm, rs_to_sglang, rs_to_llamacpp, rs_to_gguf, rs_to_megatron, rs_to_mlx;
+rs_writer rs_to_kept, rs_to_hf4, rs_to_hf5, rs_to_vllm, rs_to_sglang, rs_to_llamacpp, rs_to_gguf, rs_to_megatron,
+    rs_to_mlx;
 
 #endif

@@ -25,38 +25,80 @@ static rs_status say_by_parts(const rs_ranking *ranking, const rs_recipe *recipe
   return status;
 }
 
-/* Keeps what is said where it turns pairs as the recipe does, at the length and at the trained one. */
-static rs_status keep_same(const rs_ranking *ranking, size_t length, rs_candidate *c, rs_err *err) {
-  const size_t lengths[] = {length, (size_t)ranking->train_length};
-  RS_OWNED(rs_model) model = {0};
-  RS_TRY(rs_model_copy(&model, ranking->model, err));
-  model.rope_theta = c->theta;
-  rs_status status = RS_OK;
-  for (size_t i = 0; i < RS_COUNT(lengths) && status == RS_OK && c->said.method != NULL; i++) {
-    RS_OWNED(rs_spectrum) recipe = {0}, said = {0};
-    status = rs_spectrum_make(&c->recipe, ranking->model, lengths[i], &recipe, err);
-    if (status == RS_OK) status = rs_spectrum_make(&c->said, &model, lengths[i], &said, err);
-    if (status == RS_OK && rs_spectrum_compare(&recipe, &said, 1e-9).differs != 0) rs_recipe_clear(&c->said);
+/* Whether two recipes turn pairs alike, at the length, at the trained one and between. */
+static rs_status compare(const rs_recipe *a, const rs_model *x, const rs_recipe *b, const rs_model *y,
+                         const size_t lengths[3], bool *same, rs_err *err) {
+  *same = true;
+  for (size_t i = 0; i < 3 && *same; i++) {
+    RS_OWNED(rs_spectrum) left = {0}, right = {0};
+    RS_TRY(rs_spectrum_make(a, x, lengths[i], &left, err));
+    RS_TRY(rs_spectrum_make(b, y, lengths[i], &right, err));
+    *same = rs_spectrum_compare(&left, &right, 1e-12).differs == 0;
   }
-  return status;
+  return RS_OK;
 }
 
-rs_status rs_solve_say(const rs_ranking *ranking, size_t length, rs_candidate *c, rs_err *err) {
+/* Says plain RoPE at a base where it turns pairs as the recipe does. */
+static rs_status say_base(const rs_ranking *ranking, const size_t lengths[3], double base, rs_candidate *c,
+                          rs_err *err) {
+  RS_OWNED(rs_model) model = {0};
+  bool same;
+  RS_TRY(rs_model_copy(&model, ranking->model, err));
+  model.rope_theta = c->theta = base;
+  RS_TRY(rs_solve_plain(&model, base, &c->said, err));
+  RS_TRY(compare(&c->recipe, ranking->model, &c->said, &model, lengths, &same, err));
+  if (!same) rs_recipe_clear(&c->said);
+  return RS_OK;
+}
+
+/* A base of ten digits reads better than one that came of a frequency. */
+static rs_status say_plainly(const rs_ranking *ranking, const size_t lengths[3], rs_candidate *c, rs_err *err) {
   RS_OWNED(rs_spectrum) spectrum = {0};
+  RS_TRY(rs_spectrum_make(&c->recipe, ranking->model, lengths[0], &spectrum, err));
+  double base = rs_spectrum_base(&spectrum);
+  if (isnan(base)) return RS_OK;
+  RS_TRY(say_base(ranking, lengths, rs_ten_digits(base), c, err));
+  return c->said.method != NULL ? RS_OK : say_base(ranking, lengths, base, c, err);
+}
+
+/* Whether a file publishes these very tables. */
+static rs_status find_published(const rs_ranking_in *in, const rs_ranking *ranking, const size_t lengths[3],
+                                rs_candidate *c, rs_err *err) {
+  RS_OWNED(rs_recipe) published = {0};
+  if (in->hf == NULL || ranking->model->published.method == NULL) return RS_OK;
+  RS_TRY(rs_recipe_copy(&published, &ranking->model->published, err));
+  RS_TRY(rs_recipe_resolve(&published, ranking->model, err));
+  RS_TRY(rs_recipe_check(&published, ranking->model, err));
+  RS_TRY(compare(&c->recipe, ranking->model, &published, ranking->model, lengths, &c->published, err));
+  return c->published ? rs_recipe_copy(&c->said, &published, err) : RS_OK;
+}
+
+rs_status rs_solve_say(const rs_ranking_in *in, const rs_ranking *ranking, rs_candidate *c, rs_err *err) {
   const rs_method *method = c->recipe.method;
+  size_t trained = (size_t)ranking->train_length;
+  const size_t lengths[] = {in->length, trained, trained + (in->length - trained) / 2};
   c->theta = ranking->model->rope_theta;
   if (method->pos->prepare != NULL && !method->pos->scaled) return RS_OK;
+  RS_TRY(find_published(in, ranking, lengths, c, err));
+  if (c->published) return RS_OK;
   /* YaRN whose s follows the length has none. */
   bool typed = strcmp(method->name, "yarn") != 0 || rs_setting(&c->recipe.settings, "factor")->given;
   if (typed && has_rope_type(ranking->model, method->name)) return rs_recipe_copy(&c->said, &c->recipe, err);
-  if (strcmp(method->name, "ntk_by_parts") == 0 && has_rope_type(ranking->model, "yarn")) {
-    RS_TRY(say_by_parts(ranking, &c->recipe, &c->said, err));
-    return keep_same(ranking, length, c, err);
-  }
-  RS_TRY(rs_spectrum_make(&c->recipe, ranking->model, length, &spectrum, err));
-  double base = rs_spectrum_base(&spectrum);
-  if (isnan(base)) return RS_OK;
-  c->theta = base;
-  RS_TRY(rs_solve_plain(ranking->model, base, &c->said, err));
-  return keep_same(ranking, length, c, err);
+  if (strcmp(method->name, "ntk_by_parts") != 0 || !has_rope_type(ranking->model, "yarn"))
+    return say_plainly(ranking, lengths, c, err);
+  bool same;
+  RS_TRY(say_by_parts(ranking, &c->recipe, &c->said, err));
+  RS_TRY(compare(&c->recipe, ranking->model, &c->said, ranking->model, lengths, &same, err));
+  if (!same) rs_recipe_clear(&c->said);
+  return RS_OK;
+}
+
+rs_status rs_candidate_convert(const rs_ranking *ranking, const rs_candidate *candidate, size_t length,
+                               rs_convertible *model, const char *to, rs_conversion *out, rs_err *err) {
+  const rs_replacement by = {&candidate->said, candidate->theta, (size_t)ranking->train_length, length};
+  *out = (rs_conversion){0};
+  model->kind = ranking->kind;
+  model->kept = candidate->published && model->config != NULL && !rs_hf_was_gguf(&model->config->root);
+  if (!model->kept) RS_TRY(rs_convertible_replace(model, ranking->kind, &by, err));
+  return rs_convert(model, to, length, out, err);
 }

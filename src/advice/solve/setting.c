@@ -146,7 +146,7 @@ static rs_status price(const rs_ranking_in *in, const rs_ranking *ranking, rs_ca
   /* The evidence is of recipes on models that were trained with plain RoPE. */
   if (in->evidence != NULL && (c->unchanged || !ranking->extended))
     RS_TRY(rs_evidence_forecast(in->evidence, &of, c->unchanged ? NULL : &c->recipe, &c->forecast, err));
-  return rs_solve_say(ranking, in->length, c, err);
+  return rs_solve_say(in, ranking, c, err);
 }
 
 static bool same_recipe(const rs_recipe *a, const rs_recipe *b) {

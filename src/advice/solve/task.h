@@ -40,7 +40,7 @@ rs_status rs_solve_costs(const rs_recipe *recipe, const rs_model *model, size_t 
 
 /* Fills what a config.json says in the candidate's place, its `said` and `theta`; no method where none can say it. Both
  * turn pairs alike at the length and at the trained one. */
-rs_status rs_solve_say(const rs_ranking *ranking, size_t length, rs_candidate *c, rs_err *err);
+rs_status rs_solve_say(const rs_ranking_in *in, const rs_ranking *ranking, rs_candidate *c, rs_err *err);
 
 /* The number in ten decimal digits: what people write of one that was searched. */
 double rs_ten_digits(double number);

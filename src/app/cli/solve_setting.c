@@ -43,16 +43,12 @@ static rs_status read_convertible(const cli_options *options, rs_convertible *mo
   return rs_convertible_read(data, length, options->hf, model, err);
 }
 
-/* The model with the recipe in the place of what it publishes. */
 static rs_status convert(const cli_options *options, const rs_ranking *ranking, const rs_candidate *best,
                          rs_conversion *out, rs_err *err) {
   RS_OWNED(rs_convertible) model = {0};
   *out = (rs_conversion){0};
   RS_TRY(read_convertible(options, &model, err));
-  const rs_replacement by = {&best->said, best->theta, (size_t)ranking->train_length, options->length};
-  model.kind = ranking->kind;
-  RS_TRY(rs_convertible_replace(&model, ranking->kind, &by, err));
-  return rs_convert(&model, consumer_of(options), options->length, out, err);
+  return rs_candidate_convert(ranking, best, options->length, &model, consumer_of(options), out, err);
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
