@@ -113,6 +113,18 @@ Test(solve_measured, the_published_recipe_among_ways__is_named) {
   free(out);
 }
 
+/* A way that a length has no place for is no reason to lose the others. */
+Test(solve_measured, a_way_that_fails__is_left_out) {
+  find_stories();
+  result got = run(&(command){
+      .arguments = {MEASURE("1k"), "--methods", "string, rerope", "--reads=2", "--targets=8", "--out", "o"}});
+  cr_expect_eq(got.status, 0, "%s", got.err);
+  cr_expect_not_null(strstr(got.out, "\nleft out   string: string: no shift keeps 1024 tokens inside "), "%s", got.out);
+  cr_expect_null(strstr(got.out, "{name: string"), "%s", got.out);
+  cr_expect_not_null(strstr(got.out, "  rerope     {name: rerope}\n"), "%s", got.out);
+  result_clear(&got);
+}
+
 /* ---- interrupted runs -------------------------------------------------------------------------------------------- */
 
 static double now(void) {

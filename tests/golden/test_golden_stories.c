@@ -5,6 +5,7 @@
 
 #include "../fixtures/runs.h"
 #include "../golden.h"
+#include "advice/advice.h"
 
 enum { BLOCKS = 24, READ = 2 };
 
@@ -46,6 +47,39 @@ Test(golden_stories, same_targets__cost_what_transformers_says) {
     }
   rs_table_free(got);
   rs_table_free(want);
+}
+
+/* What is measured for a setting, in float32, as nobody chooses another precision there. */
+Test(golden_stories, measured_ways__cost_what_transformers_says) {
+  static const double rounding = 2e-4;
+  char folder[1024], text[1100];
+  const char *tests = getenv("ROPESCOPE_TESTS");
+  snprintf(folder, sizeof folder, "%s/../experiments/data/stories260K", tests);
+  snprintf(text, sizeof text, "%s/ids.npy", folder);
+  const rs_measuring in = {
+      .checkpoint = folder, .text = text, .methods = "[{name: pi, factor: 8}]", .length = 4096, .reads = READ};
+  const rs_run_options options = {.directory = "o"};
+  rs_experiment *experiment;
+  rs_problems problems = {0};
+  rs_run_summary summary;
+  rs_measured measured;
+  rs_err err = {0};
+  cr_assert_eq(rs_measure_make(&in, &experiment, &problems, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_run(experiment, &options, &summary, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_measured_read(experiment, "o", &measured, &err), RS_OK, "%s", err.message);
+  rs_table *want = golden_read("stories260K/losses.csv");
+  cr_assert_eq(measured.count, 3);
+  for (size_t i = 0; i < measured.count; i++)
+    for (size_t b = 0; b < READ; b++) {
+      const rs_measured_way *way = &measured.items[i];
+      double should = loss_at(want, "way", way->window ? "unchanged" : way->label, way->window ? 512 : 4096, b);
+      cr_expect_float_eq(way->reads[b], should, rounding, "%s, read %zu: %.9g, not %.9g", way->label, b, way->reads[b],
+                         should);
+    }
+  cr_expect(measured.items[0].window && measured.items[2].unchanged);
+  rs_table_free(want);
+  rs_measured_clear(&measured);
+  rs_experiment_free(experiment);
 }
 
 /* The means over all blocks that the experiment expects. */

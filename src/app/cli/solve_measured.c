@@ -122,9 +122,11 @@ static void put_table(const rs_doc *doc, const rs_measured *measured, rs_text *t
                DOC_WORDS("way", rs_doc_keep(row, &name)), DOC_WORDS("recipe", cli_recipe(row, &way->recipe)));
   }
   rs_doc_table(rows, columns, RS_COUNT(columns), 2, text);
-  for (size_t i = 0; i < measured->count; i++)
-    if (isnan(measured->items[i].loss))
-      rs_text_line(text, "left out   %s: %s", measured->items[i].label, measured->items[i].why);
+  for (size_t i = 0; i < measured->count; i++) {
+    const rs_measured_way *way = &measured->items[i];
+    if (*way->why != '\0')
+      rs_text_line(text, "%s%s: %s", isnan(way->loss) ? "left out   " : "note       ", way->label, way->why);
+  }
 }
 
 static void put_all(const cli_options *options, const rs_experiment *experiment, const char *directory,
