@@ -12,7 +12,7 @@ static void find_stories(void) {
   const char *tests = getenv("ROPESCOPE_TESTS");
   snprintf(checkpoint, sizeof checkpoint, "%s/../experiments/data/stories260K", tests);
   snprintf(text, sizeof text, "%s/ids.npy", checkpoint);
-  snprintf(config, sizeof config, "%s/../experiments/extrapolation/same-targets/config.yaml", tests);
+  snprintf(config, sizeof config, "%s/../experiments/extrapolation/published-checkpoint/config.yaml", tests);
 }
 
 #define MEASURE(length) "solve", "setting", "--length", length, "--checkpoint", checkpoint, "--text", text
