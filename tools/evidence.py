@@ -137,21 +137,24 @@ def collect():
     return out.getvalue()
 
 
-# Rows of the tables of docs/extrapolation.md: what a way is called, its recipes, and what is printed of it without tuning.
+# Rows of the tables of docs/extrapolation.md: what a way is called, its recipes, what is printed or stated of it without
+# tuning, and whether that holds for y, the increases of one model at one factor by way.
 WAYS = [
-    ("unchanged", ["unchanged"], "agrees: it breaks in print, too"),
-    ("window", ["window"], "in no paper's table"),
-    ("PI", ["{name: pi, scale: auto}", "{name: pi, factor: 4}", "{name: pi, factor: 8}"], "agrees: harmful untuned"),
+    ("unchanged", ["unchanged"], "printed: breaks", lambda y, f: y["unchanged"] > 0.1),
+    ("window", ["window"], "", None),
+    ("PI", ["{name: pi, scale: auto}", "{name: pi, factor: 4}", "{name: pi, factor: 8}"], "printed: above the window",
+     lambda y, f: y["PI"] > 0),
     ("NTK-aware", ["{name: ntk, scale: auto}", "{name: ntk_mixed, factor: 12, mixed_b: 0.75, logit_scale: log_n}"],
-     "agrees: ahead of PI untuned"),
-    ("dynamic NTK", ["{name: dynamic_ntk, factor: 2}"], "stated: ahead of NTK-aware; agrees"),
-    ("YaRN", ["{name: yarn, scale: auto}"], "printed after tuning alone"),
-    ("llama3", ["{name: llama3, scale: auto}"], "printed after training alone"),
-    ("LongRoPE", [], "not measured: its lists are searched for each model"),
-    ("Self-Extend", ["{name: self_extend}"], "agrees: near the window's loss"),
-    ("ReRoPE", ["{name: rerope}", "{name: rerope, window: 1024}"], "below the window in print; does not transfer to every model"),
-    ("dual chunk", ["{name: dual_chunk}"], "agrees: near the window's loss up to 4 times"),
-    ("trained at the length", ["trained at the length"], "what tuning is for"),
+     "printed: before PI", lambda y, f: y["NTK-aware"] < y["PI"]),
+    ("dynamic NTK", ["{name: dynamic_ntk, factor: 2}"], "stated: before NTK-aware", lambda y, f: y["dynamic NTK"] < y["NTK-aware"]),
+    ("YaRN", ["{name: yarn, scale: auto}"], "nothing printed without tuning", None),
+    ("llama3", ["{name: llama3, scale: auto}"], "nothing printed without training", None),
+    ("LongRoPE", [], "not measured: its factors are searched for each model", None),
+    ("Self-Extend", ["{name: self_extend}"], "stated: does not break (.1 at most)", lambda y, f: y["Self-Extend"] < 0.1),
+    ("ReRoPE", ["{name: rerope}", "{name: rerope, window: 1024}"], "printed: below the window", lambda y, f: y["ReRoPE"] < 0),
+    ("dual chunk", ["{name: dual_chunk}"], "printed: less than .03 above the window up to 8 times",
+     lambda y, f: y["dual chunk"] < 0.03 if f <= 8 else None),
+    ("trained at the length", ["trained at the length"], "not measured", None),
 ]
 FACTORS = [2, 4, 8, 16, 32]
 
@@ -174,11 +177,12 @@ def cell(row):
 
 
 def winner(rows):
-    """The way whose interval stands below all others, if there is one."""
+    """The way whose interval stands below all others, if there is one; two reads have no interval worth the name."""
     if not rows:
         return None
     best = min(rows, key=lambda row: number(row["loss_increase_nats"]))
-    if any(row is not best and not number(row["low_nats"]) > number(best["high_nats"]) for row in rows):
+    if any(int(row["reads"] or 0) < 4 or (row is not best and not number(row["low_nats"]) > number(best["high_nats"]))
+           for row in rows):
         return None
     return best
 
@@ -194,13 +198,32 @@ def table(model, task):
     best = {length: winner([row for row in rows if int(row["length_tokens"]) == length]) for length in lengths}
     print("| way | " + " | ".join(f"{factor} times" for factor in FACTORS) + " | print |")
     print("|---" * (len(FACTORS) + 2) + "|")
-    for name, recipes, said in WAYS:
+    found = {name: {int(row["length_tokens"]): row for row in rows if row["recipe"] in recipes} for name, recipes, *_ in WAYS}
+    for name, _, said, holds in WAYS:
         cells = []
         for length in lengths:
-            found = [row for row in rows if row["recipe"] in recipes and int(row["length_tokens"]) == length]
-            words = cell(found[0]) if found else "-"
-            cells.append(f"**{words}**" if found and found[0] is best[length] else words)
-        print(f"| {name} | " + " | ".join(cells) + f" | {said} |")
+            row = found[name].get(length)
+            words = cell(row) if row else "-"
+            cells.append(f"**{words}**" if row and row is best[length] else words)
+        print(f"| {name} | " + " | ".join(cells) + f" | {verdict(said, holds, found, name, trained)} |")
+
+
+def verdict(said, holds, found, name, trained):
+    """What is printed, and at which factors it appears here."""
+    if holds is None:
+        return said if not found[name] or name in ("YaRN", "llama3") else ""
+    asked = {}
+    for factor in FACTORS:
+        y = {way: number(rows[factor * trained]["loss_increase_nats"]) for way, rows in found.items() if factor * trained in rows}
+        try:
+            asked[factor] = holds(y, factor)
+        except KeyError:
+            pass
+    asked = {factor: is_so for factor, is_so in asked.items() if is_so is not None}
+    right = [factor for factor, is_so in asked.items() if is_so]
+    if len(right) == len(asked):
+        return f"{said}; agrees"
+    return f"{said}; " + (f"agrees at {', '.join(map(str, right))} times alone" if right else "does not transfer")
 
 
 def printed_table():
@@ -209,7 +232,7 @@ def printed_table():
         rows = [row for row in csv.DictReader(file) if row["origin"].startswith("printed")]
     print("| way | " + " | ".join(f"{factor} times" for factor in FACTORS) + " |")
     print("|---" * (len(FACTORS) + 1) + "|")
-    for name, recipes, _ in WAYS:
+    for name, recipes, *_ in WAYS:
         cells = []
         for factor in FACTORS:
             found = [row for row in rows if row["recipe"] in recipes
@@ -232,7 +255,7 @@ def lead(factor):
     best = [winner(column) for column in columns]
     print("| way | " + " | ".join(title for title, _, _ in LEAD) + " |")
     print("|---" * (len(LEAD) + 1) + "|")
-    for name, recipes, _ in WAYS:
+    for name, recipes, *_ in WAYS:
         cells = []
         for column, first in zip(columns, best):
             found = [row for row in column if row["recipe"] in recipes]
