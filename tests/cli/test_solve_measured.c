@@ -134,7 +134,10 @@ static double now(void) {
 }
 
 #define SLOW(out)                                                                                                      \
-  { MEASURE("2k"), "--reads=2", "--threads=1", "--out", out, "--quiet" }
+  {                                                                                                                    \
+    MEASURE("2k"), "--methods=rerope, self_extend, dual_chunk, {name: pi, factor: 4}", "--reads=2", "--threads=1",     \
+        "--out=" out, "--quiet"                                                                                        \
+  }
 
 /* Wherever it is stopped, the same command goes on, and gives what one run gives. */
 Test(solve_measured, interrupted__the_same_command_goes_on) {
@@ -218,7 +221,7 @@ Test(solve_measured, options_that_would_be_ignored__are_refused) {
 /* More memory than there is, and results of other ways, which --force replaces. */
 Test(solve_measured, what_does_not_fit__is_told) {
   find_stories();
-  result got = run(&(command){.arguments = {MEASURE("24k"), "--threads=2"}, .memory = 160 << 20});
+  result got = run(&(command){.arguments = {MEASURE("24k"), "--threads=2"}, .memory = 128 << 20});
   cr_expect_eq(got.status, 2);
   cr_expect_eq(strncmp(got.err, "ropescope: the run takes about ", 31), 0, "%s", got.err);
   cr_expect_not_null(strstr(got.err, " MiB and "), "%s", got.err);
