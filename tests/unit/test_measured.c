@@ -162,6 +162,7 @@ Test(measured, results__are_paired_read_by_read) {
     expect_paired(&m.items[i], &m.items[m.best], READS, &m.items[i].above, m.items[i].behind);
     any = any || m.items[i].apart;
   }
+  cr_expect_eq(m.best, 0, "none is apart below the window");
   cr_expect(any, "no way is apart: the case decides nothing");
   rs_measured_clear(&m);
   rs_experiment_free(experiment);
