@@ -137,3 +137,18 @@ Test(logits_positions, attention__of_tokens_in_another_order) {
     rs_array_clear(&want);
   }
 }
+
+/* Of ids far apart, a window leaves each token itself alone. */
+Test(logits_positions, attention__under_a_window__goes_by_ids) {
+  make_npy("tokens.npy", 1, NPY("|u1", "False", "(3,)"), "\7\10\11", 3);
+  make_npy("ids.npy", 1, NPY("|u1", "False", "(3,)"), "\0\1\145", 3);
+  run_well(&(command){.arguments = {"logits", model_path("mistral"), "tokens.npy", "--attention", "a.npy",
+                                    "--position-ids", "ids.npy"}});
+  rs_array weights = array_of("a.npy");
+  for (size_t i = 0; i < weights.count; i += 9) {
+    cr_expect(weights.numbers[i + 3] > 0 && weights.numbers[i + 4] > 0, "head %zu", i / 9);
+    cr_expect(weights.numbers[i + 6] == 0 && weights.numbers[i + 7] == 0 && weights.numbers[i + 8] == 1, "head %zu",
+              i / 9);
+  }
+  rs_array_clear(&weights);
+}
