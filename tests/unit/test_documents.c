@@ -258,6 +258,28 @@ Test(documents, masks__go_by_ids) {
   }
 }
 
+/* Of sequences of one length each is read with its own ids. */
+Test(documents, ids__of_each_sequence) {
+  static const double counted[LENGTH] = {0, 1, 2, 3, 4, 5, 6, 7, 8}, apart[LENGTH] = {0, 2, 4, 6, 8, 10, 12, 14, 16};
+  desk d;
+  double ids[TOKENS], together[TOKENS * CLASSES], alone[LENGTH * CLASSES];
+  fill_desk(&d, RS_DECODER, "rope", "", masks[0]);
+  for (int turn = 0; turn < 2; turn++) {
+    const double *first = turn ? apart : counted, *second = turn ? counted : apart;
+    for (size_t n = 0; n < TOKENS; n++) ids[n] = n < LENGTH ? first[n] : second[n - LENGTH];
+    const rs_reader_in in = {
+        .count = 2, .length = LENGTH, .tokens = d.tokens, .ids = on_axes(ids, TOKENS), .last = LENGTH};
+    cr_assert_eq(rs_read_logits(d.transformer, &in, together, NULL), RS_OK);
+    for (size_t s = 0; s < 2; s++) {
+      const double *own = on_axes(s == 0 ? first : second, LENGTH);
+      read_with(&d, (rs_reader_in){.length = LENGTH, .tokens = d.tokens + s * LENGTH, .ids = own}, alone);
+      for (size_t n = 0; n < LENGTH; n++)
+        expect_row(together + (s * LENGTH + n) * CLASSES, alone + n * CLASSES, "sequences", n);
+    }
+  }
+  clear_desk(&d);
+}
+
 /* What distance alone decides does not see where ids begin, and twice the distance is twice the slope or frequency. */
 Test(documents, positions__go_by_ids) {
   static const double moved[] = {5, 6, 7, 8, 9, 10, 11, 12, 13}, twice[] = {0, 2, 4, 6, 8, 10, 12, 14, 16},
