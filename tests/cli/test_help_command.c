@@ -135,7 +135,7 @@ Test(help_command, wrong_use__status_2_and_why) {
       {{"run", "--quiet=yes"}, "--quiet takes no value"},
       {{"run", "--isa", "v5"}, "no --isa v5 (did you mean v4?)"},
       {{"run", "--isa=xyzzy"}, "no --isa xyzzy (there are auto, v4, v3, neon and generic)"},
-      {{"solve"}, "a quantity is missing: base, factor, length or setting"},
+      {{"solve"}, "a quantity is missing: base, factor, length, setting or evidence"},
       {{"solve", "base", "--criterion", "odd"}, "no --criterion odd (did you mean ood?)"},
       {{"show"}, "a table is missing: frequencies, positions, scale, slopes, bias, embedding or layers"},
       {{"show", "xyzzy"},

@@ -347,7 +347,7 @@ Test(solve_command, published_recipe__is_what_the_model_runs) {
 }
 
 Test(solve_command, wrong_use__status_2_and_a_hint) {
-  expect_words("", "ropescope: a quantity is missing: base, factor, length or setting\n");
+  expect_words("", "ropescope: a quantity is missing: base, factor, length, setting or evidence\n");
   expect_words("lenght", "ropescope: no quantity lenght (did you mean length?)\n");
   expect_words("base --criterion xyzzy",
                "ropescope: no --criterion xyzzy (there are first_violation, critical_dim, ood and ntk)\n");

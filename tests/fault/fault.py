@@ -53,6 +53,7 @@ ROOM = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # where fsync tak
 
 def clean_environment():
     kept = {k: v for k, v in os.environ.items() if not k.startswith("FAULT_")}
+    kept["ROPESCOPE_DATADIR"] = str(Path(__file__).resolve().parents[2])
     return {**kept, **UNTIL, "OMP_NUM_THREADS": "1", "LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"}
 
 

@@ -104,12 +104,12 @@ const cli_command cli_commands[CLI_COMMANDS] = {
         {"solve",
          "base|factor|length|setting|evidence",
          "the setting that serves a length, or the length that it serves, and what it costs",
-         "base, factor and length are answered by all criteria, with advice, or by --criterion alone; setting\n"
-         "puts whole recipes in order, says what is foretold of their loss by what was measured on other models,\n"
-         "and writes the first as a config (docs/solve.md); evidence says what that is worth on models left out\n"
-         "(docs/extrapolation.md). setting --checkpoint MODEL --text IDS measures: each way reads the same targets\n"
-         "beside a window of the trained length and the model unchanged. stderr says first how long that takes;\n"
-         "the same command goes on where it was interrupted.\n",
+         "base, factor and length are answered by all criteria, with advice, or by --criterion alone.\n"
+         "setting puts whole recipes in order, says what is foretold of their loss by what was measured on\n"
+         "other models, and writes the first as a config (docs/solve.md); with --checkpoint MODEL --text IDS\n"
+         "it measures: each way reads the same targets beside a window of the trained length and the model\n"
+         "unchanged. stderr says first how long that takes; the same command goes on where it was\n"
+         "interrupted. evidence says what that is worth on models left out (docs/extrapolation.md).\n",
          {"ropescope solve setting --length 256k --hf config.json",
           "ropescope solve setting --length 16k --checkpoint model.gguf --text ids.npy"},
          1},
