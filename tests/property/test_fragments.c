@@ -119,7 +119,7 @@ static void for_files(void (*see)(const config *file)) {
   rs_text folder = {0};
   const char *more = getenv("ROPESCOPE_CONFIGS");
   rs_text_printf(&folder, "%s/data/hf", getenv("ROPESCOPE_TESTS"));
-  cr_expect_geq(for_files_of(folder.data, see), 26, "%s", folder.data);
+  cr_expect_geq(for_files_of(folder.data, see), 31, "%s", folder.data);
   if (more != NULL) cr_expect_gt(for_files_of(more, see), 0, "%s", more);
   rs_text_clear(&folder);
 }

@@ -22,32 +22,17 @@ typedef struct subject {
   rs_tree *config;
 } subject;
 
-static const char *const files[] = {"bloom-n-embed.json",
-                                    "bloom.json",
-                                    "deepseek-v3-saved.json",
-                                    "deepseek-v3.json",
-                                    "dynamic-legacy.json",
-                                    "ernie-4.5-vl.json",
-                                    "falcon-alibi.json",
-                                    "falcon-rope.json",
-                                    "gemma-3-legacy.json",
-                                    "gemma-3-nested.json",
-                                    "gpt-j.json",
-                                    "gpt-oss.json",
-                                    "gpt2.json",
-                                    "linear-legacy.json",
-                                    "llama-2.json",
-                                    "llama-3.1.json",
-                                    "ministral-3.json",
-                                    "mpt.json",
-                                    "phi-3-longrope.json",
-                                    "phi-3-su.json",
-                                    "pythia.json",
-                                    "qwen2-vl-flat.json",
-                                    "qwen2-vl-nested.json",
-                                    "qwen2.5-yarn.json",
-                                    "qwen3-vl.json",
-                                    "rope-parameters-flat.json"};
+static const char *const files[] = {"bloom-n-embed.json",   "bloom.json",          "deepseek-v3-saved.json",
+                                    "deepseek-v3.json",     "deepseek-v4.json",    "dynamic-legacy.json",
+                                    "ernie-4.5-vl.json",    "falcon-alibi.json",   "falcon-rope.json",
+                                    "gemma-3-legacy.json",  "gemma-3-nested.json", "gemma-4.json",
+                                    "gpt-j.json",           "gpt-oss.json",        "gpt2.json",
+                                    "linear-legacy.json",   "llama-2.json",        "llama-3.1.json",
+                                    "mimo-v2-flash.json",   "ministral-3.json",    "mpt.json",
+                                    "phi-3-longrope.json",  "phi-3-su.json",       "pythia.json",
+                                    "qwen-1.json",          "qwen2-vl-flat.json",  "qwen2-vl-nested.json",
+                                    "qwen2.5-yarn.json",    "qwen3-vl.json",       "rope-parameters-flat.json",
+                                    "yarn-no-original.json"};
 
 /* Recipes that no file there has, as keys of a small Llama's. */
 static const char *const texts[] = {
@@ -299,6 +284,44 @@ Test(convert_round_trips, transformers_4_and_5__the_same_spectrum) {
   for_every_model(see_transformers);
 }
 
+/* ---- other recipes ----------------------------------------------------------------------------------------------- */
+
+/* What solve setting puts in the place of a published recipe, and its rope type. */
+static const struct {
+  const char *method, *type;
+} others[] = {
+    {"yarn", "yarn"}, {"llama3", "llama3"}, {"pi", "linear"}, {"dynamic_ntk", "dynamic"}, {"rope", "default"}};
+
+/* Puts it there for so many times the trained length; false where the class does not read its type. */
+static bool replace(subject *s, size_t other, size_t times) {
+  const rs_model *model = &s->model.profile.kinds[s->model.kind].model;
+  const char *type = others[other].type;
+  size_t trained = (size_t)rs_recipe_train_length(&model->published, model);
+  bool plain = strcmp(others[other].method, "rope") == 0;
+  rs_recipe recipe = {0};
+  rs_err err = {0};
+  if (!rs_model_turns(model) || trained == 0 || strcmp(rs_hf_rope_type_read(s->model.family, type), type) != 0)
+    return false;
+  cr_assert_eq(rs_recipe_init(&recipe, rs_method_find(others[other].method), &err), RS_OK);
+  rs_status status = plain ? RS_OK : rs_recipe_set_number(&recipe, "factor", (double)times, &err);
+  if (status == RS_OK) status = rs_recipe_resolve(&recipe, model, &err);
+  const rs_replacement by = {&recipe, plain ? (double)times * model->rope_theta : model->rope_theta, trained,
+                             times * trained};
+  if (status == RS_OK) status = rs_convertible_replace(&s->model, s->model.kind, &by, &err);
+  cr_assert_eq(status, RS_OK, "%s with %s: %s", s->name, type, err.message);
+  rs_recipe_clear(&recipe);
+  return true;
+}
+
+static void for_other_recipes(void (*see)(const subject *s)) {
+  for (size_t i = 0; i < RS_COUNT(files) * RS_COUNT(others); i++)
+    for (size_t times = 2; times <= 8; times *= 2) {
+      subject s = read_path(files[i / RS_COUNT(others)]);
+      if (replace(&s, i % RS_COUNT(others), times)) see(&s);
+      clear_subject(&s);
+    }
+}
+
 /* ---- engines ----------------------------------------------------------------------------------------------------- */
 
 static const char *argument_of(const rs_conversion *conversion, const char *flag) {
@@ -352,6 +375,7 @@ static void see_vllm(const subject *s) {
 
 Test(convert_round_trips, vllm__the_same_spectrum_or_a_note) {
   for_every_model(see_vllm);
+  for_other_recipes(see_vllm);
 }
 
 /* SGLang's keys stand at the top, and take the place of the text model's. */
@@ -362,6 +386,7 @@ static void see_sglang(const subject *s) {
 
 Test(convert_round_trips, sglang__the_same_spectrum_or_a_note) {
   for_every_model(see_sglang);
+  for_other_recipes(see_sglang);
 }
 
 /* The recipe that llama.cpp's options make on a model's geometry. */
@@ -407,4 +432,5 @@ static void see_llamacpp(const subject *s) {
 
 Test(convert_round_trips, llamacpp__the_same_spectrum_or_a_note) {
   for_every_model(see_llamacpp);
+  for_other_recipes(see_llamacpp);
 }

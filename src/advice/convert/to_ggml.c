@@ -36,7 +36,7 @@ static void note_reading(rs_converting *c) {
   const rs_settled *s = &c->settled;
   bool yarn = rs_settled_is(s, "yarn") && !s->softmax;
   const rs_engine_setting settings[] = {{"attn_factor", yarn ? s->product : 1}, {NULL, 0}};
-  if (!rs_word_among(s->type->type, "dynamic longrope proportional"))
+  if (!rs_word_among(s->type->type, "longrope proportional"))
     rs_note_engine(c, "llama.cpp", "llamacpp", yarn ? settings : settings + 1);
 }
 
