@@ -171,6 +171,10 @@ Test(convert_families, transformers_5) {
   static const convert_case cases[] = {
       {GPT_J, PARAMETERS "\"rope_type\": \"default\", " BASE "}, \"rotary_dim\": 8}"},
       {CODEGEN, PARAMETERS "\"rope_type\": \"default\", " BASE "}, \"rotary_dim\": 8}"},
+      {"\"model_type\": \"mixtral\", \"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2}",
+       MAXIMUM "\"head_dim\": 16, \"rope_scaling\": null, \"rope_parameters\": {\"rope_type\": \"linear\", "
+               "\"rope_theta\": 1000000, \"factor\": 2}}"},
+      {"\"model_type\": \"mixtral\"", PARAMETERS "\"rope_type\": \"default\", \"rope_theta\": 1000000}}"},
       {GEMMA YARN_OF("\"factor\": 8, \"truncate\": false, \"original_max_position_embeddings\": 512"),
        REPLACED "\"sliding_attention\": {\"rope_type\": \"default\", " BASE
                 "}, \"full_attention\": {\"rope_type\": \"yarn\", \"rope_theta\": 1000000, \"factor\": 8, "

@@ -77,11 +77,22 @@ static void put_outer_original(rs_converting *c) {
     rs_json_number(&c->json, "original_max_position_embeddings", (double)c->settled.model->train_length);
 }
 
+/* Classes of release 5.24 that leave head_dim unset in a file without it, where functions of scaled types multiply by
+ * it: they stop. */
+static void put_head_dim(rs_converting *c) {
+  static const char families[] = "hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl hunyuan_vl_text minimax ministral mixtral";
+  const rs_node *said = rs_node_get(rs_file_keys(c), "head_dim");
+  bool scaled = c->settled.type != NULL && !rs_word_among(c->settled.type->type, "default mrope");
+  if (!scaled || is_preset(c) || !rs_word_among(c->from->family, families)) return;
+  if (said == NULL || rs_node_is_null(said)) rs_json_number(&c->json, "head_dim", (double)c->settled.model->head_dim);
+}
+
 /* Release 5 takes rope_scaling before rope_parameters: where the file has both, these keys would not be read. */
 void rs_to_hf5(rs_converting *c) {
   static const rs_dictionary_style style = {.base = true, .fraction = true, .compressed_fraction = true};
   const rs_node *old = rs_node_get(rs_file_keys(c), "rope_scaling");
   begin_transformers(c);
+  put_head_dim(c);
   if (old != NULL && !rs_node_is_null(old)) rs_json_string(&c->json, "rope_scaling", NULL);
   if (c->settled.type != NULL || rs_profile_mixed(&c->from->profile))
     rs_put_layers(c, "rope_parameters", &style);
