@@ -204,6 +204,8 @@ static void see_candidate(const config *file, const rs_ranking *ranking, const r
                err.message);
   rs_recipe_write(&c->recipe, &what);
   see_fragment(file, &s, &conversion, to, &what);
+  if (strcmp(model.family, "gptj") == 0 && !c->published && strcmp(to, "mlx") != 0)
+    cr_expect(says(&conversion, "reads neither a base nor a rope type"), "%s", what.data);
   if (c->published) see_words(file, &conversion, &what);
   if (c->published) cr_expect(says(&conversion, "The file says this recipe itself"), "%s", what.data);
   rs_text_clear(&what);

@@ -38,6 +38,8 @@ static void note_transformers(rs_converting *c) {
   const rs_model *model = s->model;
   double factor = rs_published_number(s, "attn_factor");
   rs_note_base(c);
+  if (c->from->replaced && (in_family(c, "gptj") || in_family(c, "codegen")))
+    rs_note(c, "Its class in transformers reads neither a base nor a rope type, and turns by base 10000 all the same.");
   if (is_preset(c) && model->pair_layout == RS_INTERLEAVED)
     rs_note(c, "Pairs are dims (2j, 2j + 1), which no key says: the model's class decides it.");
   if (is_preset(c) && c->from->latent)
