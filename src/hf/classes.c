@@ -169,6 +169,8 @@ void rs_hf_write_class(const rs_node *top, rs_text *text) {
   else if (rs_hf_knows(type))
     rs_text_printf(text, "%s, by architectures (%s)%s%s", type, class, unknown ? ", model_type is not known: " : "",
                    named);
+  else if (!unknown && *rs_hf_class(top) != '\0')
+    rs_text_printf(text, "%s is not known: read as a Llama", rs_hf_class(top));
   else if (unknown)
     rs_text_printf(text, "%s is not known: read as a Llama", named);
   else

@@ -211,6 +211,7 @@ static const char *notes_of(const rs_node *top) {
 /* What the class is read as, where that is a guess. */
 static void put_guess(const rs_node *top, rs_text *text) {
   const char *named = rs_hf_named_type(top), *type = rs_hf_model_type(top);
+  if (*named == '\0' && !rs_hf_knows(type)) named = rs_hf_class(top);
   if (rs_hf_knows(named) || (*named == '\0' && rs_hf_knows(type)))
     rs_text_printf(text, "class %s adds embeddings of positions and turns nothing", type);
   else if (*named == '\0')
@@ -225,7 +226,8 @@ static void put_guess(const rs_node *top, rs_text *text) {
  * of rotation unread: neither is done in silence. */
 rs_status rs_hf_doubt(rs_node *top, rs_profile *profile, rs_err *err) {
   const char *named = rs_hf_named_type(top), *notes = notes_of(top);
-  bool known = rs_hf_knows(rs_hf_model_type(top)), guessed = *named != '\0' && !rs_hf_knows(named);
+  bool known = rs_hf_knows(rs_hf_model_type(top)), classed = *rs_hf_class(top) != '\0';
+  bool guessed = *named != '\0' ? !rs_hf_knows(named) : classed && !known;
   bool sure = known && !guessed;
   RS_OWNED(rs_text) text = {0};
   rs_unread unread = {0};

@@ -139,6 +139,7 @@ static bool is_of_diffusers(rs_hf_reader *hf) {
 /* Whether the family's positions are offered here; a problem where they are not. */
 static bool is_offered(rs_hf_reader *hf, const rs_hf_family *known) {
   const rs_node *type = rs_node_get(hf->root, "model_type");
+  if (rs_hf_present(type) && type->kind != RS_SCALAR) rs_problem(hf->problems, type, "must be a word");
   if (known->otherwise != RS_OFFERED)
     rs_problem_at(hf->problems, type != NULL ? type : hf->root, "%s: %s", hf->family,
                   rs_hf_otherwise_text(known->otherwise));

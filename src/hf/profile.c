@@ -153,12 +153,26 @@ static void read_linear(layer_rules *r) {
   r->full = lists[0];
 }
 
+/* A problem for each entry of a list (NULL: none) that is none of `words`, with spaces between. */
+static void check_words(layer_rules *r, const rs_node *list, const char *words) {
+  for (size_t i = 0; list != NULL && i < list->count; i++) {
+    const char *word = rs_hf_word(&list->items[i]);
+    if (*word == '\0' || !rs_word_among(word, words))
+      rs_problem(&r->problems, &list->items[i], "must be one of: %s", words);
+  }
+}
+
 /* Which layers use what one before them chose: configuration_glm_moe_dsa.py, configuration_mistral_large4.py. */
 static void read_sharing(layer_rules *r) {
-  const char *letters = rs_hf_word(rs_node_get(r->root, "index_topk_pattern"));
+  const rs_node *pattern = rs_node_get(r->root, "index_topk_pattern");
+  const char *letters = rs_hf_word(pattern);
   r->indexers = list_of(r, "indexer_types");
   if (r->indexers == NULL && *letters == '\0') r->indexers = list_of(r, "index_topk_pattern");
-  if (strlen(letters) >= r->count) r->skips = letters;
+  check_words(r, r->indexers, "full shared F S");
+  if (*letters != '\0' && (strspn(letters, "FS") != strlen(letters) || strlen(letters) < r->count))
+    rs_problem(&r->problems, pattern, "must have a letter, F or S, for each of the %zu layers", r->count);
+  else if (*letters != '\0')
+    r->skips = letters;
   r->every = number_of(r, "index_topk_freq", 1, 0);
   r->behind = number_of(r, "index_skip_topk_offset", 0, 2);
 }
@@ -267,6 +281,7 @@ static layer_rules read_rules(const rs_node *top) {
   r.cross = any_list(&r, "cross_attention_layers");
   r.attending = any_list(&r, "attn_layer_indices");
   r.blocks = any_list(&r, "block_types");
+  check_words(&r, r.blocks, "recurrent attention");
   r.letters = strlen(rs_hf_word(pattern)) >= r.count ? pattern->text : NULL;
   if (r.known.layer_bases) r.bases = list_of(&r, "layer_rope_theta");
   read_linear(&r);

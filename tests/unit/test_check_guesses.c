@@ -186,6 +186,18 @@ Test(check_guesses, architectures__stand_for_a_model_type) {
 }
 
 /* Two classes are told where they part: transformers goes by one, vLLM by the other. */
+/* What is no word, and a class that is not known, beside no model_type at all. */
+Test(check_guesses, classes__that_are_none) {
+#define UNTYPED(more)                                                                                                  \
+  "{" more "\"hidden_size\": 64, \"num_attention_heads\": 2, \"rope_theta\": 1e4, \"max_position_embeddings\": 64}"
+  finds(UNTYPED("\"model_type\": [\"llama\"], "), RS_WARNING, NULL, "RS901@1:16: model_type = [...]: must be a word; ");
+  finds(UNTYPED("\"architectures\": [\"ZebraForCausalLM\"], "), RS_WARNING, NULL,
+        "RS407@0:0: class ZebraForCausalLM is unknown here and is read as a Llama; ");
+  finds(UNTYPED("\"architectures\": [\"LlamaForCausalLM\"], "), RS_WARNING, NULL, "");
+  finds(UNTYPED("\"architectures\": \"LlamaForCausalLM\", "), RS_WARNING, NULL, "");
+  finds(UNTYPED(""), RS_WARNING, NULL, "");
+}
+
 Test(check_guesses, two_classes__that_read_otherwise) {
   const char *two = "RS408@1:16: model_type is llama, and architectures name a class of cohere, which reads the file "
                     "otherwise: transformers goes by the former, vLLM and SGLang by the latter -> let the two name one "
