@@ -52,6 +52,7 @@ RESULTS = [
     dictionary(64, 64, 103872),
     dictionary(32, 256, 27360),
     dictionary(64, 256, 103872),
+    dictionary(128, 64, 404864),
     ("published-checkpoint-full", STORIES, "stories", None),
     ("published-checkpoint-dynamic-full", STORIES, "stories", None),
     ("published-checkpoint-kjv-16k-full", SMOLLM2, "Bible", None),
@@ -91,12 +92,17 @@ def rows_of(path):
 
 
 def measured(folder, model, task, retrieval=None):
-    """Rows of a summary.csv, one for each way and length beyond the trained one, means over seeds."""
+    """Rows of a summary.csv."""
+    return summaries(rows_of(f"results/{folder}/summary.csv"), RECIPES, model, task, retrieval, folder)
+
+
+def summaries(rows, recipes, model, task, retrieval, folder):
+    """One row for each way and length beyond the trained one, means over seeds."""
     cells = {}
-    for row in rows_of(f"results/{folder}/summary.csv"):
+    for row in rows:
         label, length = row["method"], int(row["length_tokens"])
-        if row["status"] == "ok" and label in RECIPES and length > model["train_length"] and row.get("loss_difference_nats"):
-            cells.setdefault((RECIPES[label], length), []).append(row)
+        if row["status"] == "ok" and label in recipes and length > model["train_length"] and row.get("loss_difference_nats"):
+            cells.setdefault((recipes[label], length), []).append(row)
     for (recipe, length), found in cells.items():
         # Seeds are independent models: the interval of their mean is that of each divided by the root of how many.
         mean, low, high = (sum(number(r[c]) for r in found) / len(found) for c in
@@ -109,6 +115,15 @@ def measured(folder, model, task, retrieval=None):
                    low_nats=short(low), high_nats=short(high), reads=sum(int(r["target_blocks"]) for r in found),
                    retrieval=short(sum(score) / len(score)) if score else "", retrieval_of=retrieval or "",
                    origin=f"measured: {folder}")
+
+
+def tuned():
+    """The model of width 32 that was trained further at the length it is read at."""
+    _, model, task, retrieval = dictionary(32, 64, 27360)
+    rows = [dict(row, method="tuned") for row in rows_of("results/does-the-order-scale-w32-tuned-full/summary.csv")
+            if row["method"] == "trained" and row["checkpoint.tune.length"] == row["length_tokens"]]
+    for row in summaries(rows, {"tuned": "trained at the length"}, model, task, retrieval, "does-the-order-scale-w32-tuned-full"):
+        yield dict(row, tuned_at=row["length_tokens"])
 
 
 def printed():
@@ -133,6 +148,7 @@ def collect():
     writer.writeheader()
     for folder, model, task, retrieval in RESULTS:
         writer.writerows(measured(folder, model, task, retrieval))
+    writer.writerows(tuned())
     writer.writerows(printed())
     return out.getvalue()
 
@@ -211,7 +227,7 @@ def table(model, task):
 def verdict(said, holds, found, name, trained):
     """What is printed, and at which factors it appears here."""
     if holds is None:
-        return said if not found[name] or name in ("YaRN", "llama3") else ""
+        return said if name in ("YaRN", "llama3") or not found[name] else ""
     asked = {}
     for factor in FACTORS:
         y = {way: number(rows[factor * trained]["loss_increase_nats"]) for way, rows in found.items() if factor * trained in rows}
