@@ -416,7 +416,7 @@ static bool is_bare(const layer_rules *r, size_t layer, const char *type) {
 /* ---- kinds ------------------------------------------------------------------------------------------------------- */
 
 static rs_mask mask_of(const layer_rules *r, const char *type) {
-  bool local = strcmp(type, RS_HF_LOCAL) == 0, chunked = strcmp(type, RS_HF_CHUNKED) == 0;
+  bool local = rs_word_among(type, RS_HF_LOCAL " hybrid_sliding"), chunked = strcmp(type, RS_HF_CHUNKED) == 0;
   bool compressed = r->known.windows == RS_WINDOW_COMPRESSED;
   if (strcmp(type, RS_HF_CROSS) == 0) return (rs_mask){.kind = RS_CROSS};
   if (r->known.both_ways && local && r->window > 0) return (rs_mask){.kind = RS_BAND, .window = r->window + 1};

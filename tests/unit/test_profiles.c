@@ -268,6 +268,8 @@ Test(profiles, layers__of_2026) {
                          "\"sliding_attention\", \"indexed_attention\"]",
        "*0: full_attention, 8 chosen keys" CHOICE ", rope 10000; 1: sliding_attention, window 4, rope 10000; 2: "
        "indexed_attention, 8 chosen keys" CHOICE ", rope 10000"},
+      {MODEL("zebra", 2) ", \"sliding_window\": 8, \"layer_types\": [\"hybrid\", \"hybrid_sliding\"]",
+       "*0: hybrid, everything before, rope 10000; 1: hybrid_sliding, window 8, rope 10000"},
       {MODEL("zebra", 1) ", \"layer_types\": [\"deepseek_sparse_attention\"]",
        "*0: deepseek_sparse_attention, chosen keys" CHOICE ", rope 10000"},
       {HEADS MODEL("minimax_m3",

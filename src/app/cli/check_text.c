@@ -116,8 +116,10 @@ static void put_engine(const rs_derivation *r, const char *label, size_t pairs, 
 static void put_portrait(const rs_portrait *p, rs_text *text) {
   rs_recipe_write(&p->recipe, text);
   rs_text_printf(text, "\n  %s\n", p->recipe.method != NULL ? p->recipe.method->summary : "no recipe");
+  size_t line = text->length;
   put_label(text, "class");
-  rs_text_printf(text, "%s\n", p->class);
+  rs_text_puts(text, p->class);
+  rs_text_end_line(text, line);
   if (p->turns) {
     put_lengths(p, text);
     put_attention(p, text);
