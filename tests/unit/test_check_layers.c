@@ -1,6 +1,7 @@
 /* What the rules find of layers that are not all alike. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "advice/advice.h"
@@ -132,4 +133,52 @@ Test(check_layers, choices__are_told_with_what_the_indexer_turns) {
   finds(LAYERS("\"sparse_attention_config\": {\"sparse_topk_blocks\": 16, \"sparse_block_size\": 128, "
                "\"sparse_attention_freq\": [0, 0, 1, 1]}"),
         "RS809", 2, 28, "layers 2-3 (minimax_m3_sparse) attend 16 chosen blocks of 128 keys (" FAR, "");
+}
+
+/* Shapes as published, numbers of our own: each was read wrongly once. What a file comes to is a line for each kind of
+ * its layers. */
+Test(check_layers, files__of_classes_of_2025_and_26) {
+  static const struct {
+    const char *file, *layers;
+  } cases[] = {
+      {"hunyuan-dense", "0-7: full_attention, everything before, ntk 10000\n"},
+      {"kimi-linear", "0-2, 4: linear_attention, none\n3, 5: full_attention, everything before, nope\n"},
+      {"kimi-layer-types", "0-2, 4: linear_attention, none\n3, 5: full_attention, everything before, nope\n"},
+      {"granite-swa",
+       "0, 4: full_attention, everything before, nope\n1-3, 5-7: sliding_attention, window 128, rope 10000\n"},
+      {"muse-glimmer", "0-2: sliding_attention, window 512, rope 500000\n3: full_attention, everything before, nope\n"},
+      {"glm5-next",
+       "0-2, 4: linear_attention, none\n3: deepseek_sparse_attention, 8 chosen keys (by an indexer whose q and k "
+       "do not turn; the choice is not modelled yet), nope\n"},
+      {"jais2", "0-7: full_attention, everything before, rope 500000\n"},
+      {"dsv32", "0-5: full_attention, 2048 chosen keys (by an indexer whose q and k turn the first 64 of 128 dims in "
+                "halves; the choice is not modelled yet), yarn 10000\n"},
+      {"unknown-class",
+       "0-7: full_attention, everything before, rope 10000\nclass zebra_lm is unknown here and is read "
+       "as a Llama; keys that are not read: sliding_window (mistral's class: layers 0-7 window 128), "
+       "layer_rope_theta (granite_swa's class: layers 0, 4 turn nothing)"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_profile profile;
+    rs_err err = {0};
+    rs_text path = {0}, text = {0};
+    rs_text_printf(&path, "%s/data/check/%s.json", getenv("ROPESCOPE_TESTS"), cases[i].file);
+    cr_assert_eq(rs_profile_load(path.data, &profile, &err), RS_OK, "%s", err.message);
+    for (size_t k = 0; k < profile.kind_count; k++) {
+      const rs_layer_kind *kind = &profile.kinds[k];
+      rs_profile_write_layers(&profile, k, &text);
+      rs_text_printf(&text, ": %s, ", kind->name);
+      if (kind->attends) rs_layer_kind_write_mask(kind, &text);
+      const rs_method *method = kind->attends ? kind->model.published.method : NULL;
+      rs_text_printf(&text, method != NULL ? ", %s" : "none", method != NULL ? method->name : "");
+      if (method != NULL && method->freq != NULL) rs_text_printf(&text, " %g", kind->model.rope_theta);
+      rs_text_puts(&text, "\n");
+    }
+    if (profile.doubt != NULL) rs_text_puts(&text, profile.doubt);
+    cr_expect_str_eq(rs_text_string(&text), cases[i].layers, "%s:\n%s\n%s", cases[i].file, rs_text_string(&text),
+                     cases[i].layers);
+    rs_text_clear(&path);
+    rs_text_clear(&text);
+    rs_profile_clear(&profile);
+  }
 }
