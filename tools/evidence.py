@@ -258,8 +258,8 @@ def printed_table():
             print(f"| {name} | " + " | ".join(cells) + " |")
 
 
-LEAD = [("0.1M, dictionary", "dictionary, width 64, trained at 64", "dictionary"), ("0.26M, stories", "stories260K", "stories"),
-        ("135M, Bible", "SmolLM2-135M", "Bible"), ("135M, handbook", "SmolLM2-135M", "handbook")]
+LEAD = [("trained here, 0.1M", "dictionary, width 64, trained at 64", "dictionary"), ("stories260K", "stories260K", "stories"),
+        ("SmolLM2-135M, the Bible", "SmolLM2-135M", "Bible"), ("SmolLM2-135M, a handbook", "SmolLM2-135M", "handbook")]
 
 
 def lead(factor):

@@ -30,20 +30,20 @@ static void expect_rows(const char *arguments, const char *const *rows) {
 #define LLAMA2 " --model llama-2-7b "
 
 Test(solve_setting, table__advice__and_config) {
-  expect_rows("--length 32k" LLAMA2,
-              (const char *[]){
-                  "advice     try {name: self_extend}, or read the last 4096 tokens alone; foretold of its "
-                  "loss less that of such a window: ",
-                  "; no config.json can say it, and the first that one can say is {name: yarn, factor: 8}\n",
-                  "\ntarget     32768 tokens, 8 times the 4096 that it reads as it is; llama-2-7b: base "
-                  "10000, 128 of 128 dims turn\n",
-                  "         *  {name: yarn, factor: 8}\n", "  yes       {name: rerope}\n",
-                  "         *  {name: pi, factor: 8}\n", "         *  {name: rope}, as it is\n", " no evidence  ",
-                  "[0, 0]                            window: the last 4096 tokens alone\n", "\nleft out   string: ",
-                  "\norder      what is published for the length, then recipes that "
-                  "bend the map of positions",
-                  "\nloss       foretold loss less that of a window", "\nconfig     of rank 4, for hf5\n{\n",
-                  "\"rope_type\": \"yarn\"", "\"factor\": 8,", NULL});
+  expect_rows(
+      "--length 32k" LLAMA2,
+      (const char *[]){"advice     try {name: self_extend}, or read the last 4096 tokens alone; foretold of its "
+                       "loss less that of such a window: ",
+                       "; no config.json can say it, and the first that one can say is {name: yarn, factor: 8}\n",
+                       "\ntarget     32768 tokens, 8 times the 4096 that it reads as it is; llama-2-7b: base "
+                       "10000, 128 of 128 dims turn\n",
+                       "         *  {name: yarn, factor: 8}\n", "  yes       {name: rerope}\n",
+                       "         *  {name: pi, factor: 8}\n", "         *  {name: rope}, as it is\n", " no evidence  ",
+                       "[0, 0] ", "window: the last 4096 tokens alone\n", "\nleft out   string: ",
+                       "\norder      what is published for the length, then recipes that "
+                       "bend the map of positions",
+                       "\nloss       foretold loss less that of a window", "\nconfig     of rank 4, for hf5\n{\n",
+                       "\"rope_type\": \"yarn\"", "\"factor\": 8,", NULL});
   expect_rows("--length 32k --for llamacpp" LLAMA2,
               (const char *[]){"for llamacpp\n--rope-scaling yarn", "--rope-scale 8",
                                "note: llama.cpp's server caps a slot at the trained length", NULL});

@@ -32,6 +32,7 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
+from pathlib import Path
 
 from commands import COMMANDS, QUESTION, RESUMES, SAYS_BY_STATUS, TIMES, prepare
 

@@ -102,9 +102,10 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          1},
     [CLI_SOLVE] =
         {"solve",
-         "base|factor|length|setting|evidence",
+         "QUESTION",
          "the setting that serves a length, or the length that it serves, and what it costs",
-         "base, factor and length are answered by all criteria, with advice, or by --criterion alone.\n"
+         "QUESTION is base, factor, length, setting or evidence. The first three are answered by all\n"
+         "criteria, with advice, or by --criterion alone.\n"
          "setting puts whole recipes in order, says what is foretold of their loss by what was measured on\n"
          "other models, and writes the first as a config (docs/solve.md); with --checkpoint MODEL --text IDS\n"
          "it measures: each way reads the same targets beside a window of the trained length and the model\n"

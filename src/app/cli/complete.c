@@ -190,8 +190,7 @@ static const struct {
     {NULL, "TABLE", .words = cli_show_words},
     {NULL, "TOKENS", .files = ":files npy\n"},
     {NULL, "YAML", .lists = {1 + CLI_METHODS}},
-    {NULL, "base|factor|length|setting|evidence",
-     .words = (const char *const[]){"base", "factor", "length", "setting", "evidence", NULL}},
+    {NULL, "QUESTION", .words = (const char *const[]){"base", "factor", "length", "setting", "evidence", NULL}},
 };
 
 /* Adds what a value of this name ("PRESET", length) may be, as the option or command called `owner` has it. */
