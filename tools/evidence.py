@@ -47,10 +47,10 @@ def dictionary(width, trained, parameters):
             "dictionary", "needle_accuracy")
 
 
+# Width 32 at 256 tokens is left out: three of its five seeds did not learn to recall.
 RESULTS = [
     dictionary(32, 64, 27360),
     dictionary(64, 64, 103872),
-    dictionary(32, 256, 27360),
     dictionary(64, 256, 103872),
     dictionary(128, 64, 404864),
     ("published-checkpoint-full", STORIES, "stories", None),
@@ -67,6 +67,10 @@ PRINTED = {
     "Llama-2-7B": ("Llama-2", 6.7e9, 10000, 4096, ""),
     "Llama-2-13B": ("Llama-2", 13e9, 10000, 4096, ""),
     "Llama-2-70B": ("Llama-2", 69e9, 10000, 4096, ""),
+    "Qwen-7B, first": ("Qwen", 7.7e9, 10000, 2048, ""),
+    "Qwen-7B": ("Qwen", 7.7e9, 10000, 8192, ""),
+    "CodeLlama-7B": ("Llama-2", 6.7e9, 1000000, 16384, ""),
+    "CodeLlama-13B": ("Llama-2", 13e9, 1000000, 16384, ""),
     "Llama-3-8B": ("Llama-3", 8e9, 500000, 8192, ""),
     "Mistral-7B, window off": ("Mistral", 7.2e9, 10000, 8192, ""),
     "SOLAR-10.7B": ("SOLAR", 10.7e9, 10000, 4096, ""),
@@ -76,6 +80,9 @@ PRINTED = {
     "NTK-Llama-2-7B-8k": ("Llama-2", 6.7e9, 20000, 8192, ""),
     "LLongMA-2-7B": ("Llama-2", 6.7e9, 10000, 8192, "{name: pi, factor: 2}"),
 }
+
+
+STUDENT = {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776}  # 97.5 % of Student's distribution, by seeds
 
 
 def number(text):
@@ -104,11 +111,12 @@ def summaries(rows, recipes, model, task, retrieval, folder):
         if row["status"] == "ok" and label in recipes and length > model["train_length"] and row.get("loss_difference_nats"):
             cells.setdefault((recipes[label], length), []).append(row)
     for (recipe, length), found in cells.items():
-        # Seeds are independent models: the interval of their mean is that of each divided by the root of how many.
+        # Seeds are independent models: the interval of their mean is Student's over them, and no less than that of each
+        # divided by the root of how many they are.
         mean, low, high = (sum(number(r[c]) for r in found) / len(found) for c in
                            ("loss_difference_nats", "loss_difference_nats_low", "loss_difference_nats_high"))
         spread = math.sqrt(sum((number(r["loss_difference_nats"]) - mean) ** 2 for r in found) / max(1, len(found) - 1) / len(found))
-        half = max((high - low) / 2 / math.sqrt(len(found)), 1.96 * spread if len(found) > 1 else 0)
+        half = max((high - low) / 2 / math.sqrt(len(found)), STUDENT[len(found)] * spread if len(found) > 1 else 0)
         low, high = (low, high) if len(found) == 1 else (mean - half, mean + half)
         score = [number(r[retrieval]) for r in found] if retrieval else []
         yield dict(model, task=task, recipe=recipe, length_tokens=length, loss_increase_nats=short(mean),
@@ -146,8 +154,13 @@ def collect():
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
+    seen = set()
     for folder, model, task, retrieval in RESULTS:
-        writer.writerows(measured(folder, model, task, retrieval))
+        for row in measured(folder, model, task, retrieval):
+            key = row["model"], row["task"], row["recipe"], row["length_tokens"]
+            if key not in seen:
+                writer.writerow(row)
+            seen.add(key)
     writer.writerows(tuned())
     writer.writerows(printed())
     return out.getvalue()

@@ -435,7 +435,8 @@ typedef struct rs_judgement {
   double best;           /* of tables: the way named first is the best, or not two standard errors behind it */
   double coverage;       /* of rows: within the interval; NaN: there is none */
   size_t pairs, serious_pairs, tables, rows;
-  double group_right[RS_EVIDENCE_GROUPS]; /* `right` in each; NaN: no pair */
+  double group_right[RS_EVIDENCE_GROUPS], group_covered[RS_EVIDENCE_GROUPS]; /* `right` and `coverage` in each; NaN:
+                                                                                none is counted */
 } rs_judgement;
 
 rs_status rs_evidence_judge(const rs_evidence *evidence, rs_judgement judgements[RS_PREDICTORS], rs_err *err)
@@ -457,7 +458,8 @@ typedef struct rs_ranking_in {
 typedef struct rs_candidate {
   rs_recipe recipe;     /* resolved and checked */
   bool unchanged;       /* it is what the model is read with as it is */
-  bool serves;          /* it is, and it is published for the length */
+  bool serves;          /* it is, and its frequencies follow the length */
+  bool first;           /* it is, and comes before all others */
   bool bends;           /* it moves positions by more than a factor */
   double damage;        /* needle_damage at the length */
   rs_forecast forecast; /* 0 models: no evidence */

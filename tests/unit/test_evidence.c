@@ -95,6 +95,10 @@ Test(evidence, forecast__is_the_mean_of_groups_by_hand) {
   /* Three widths away nothing is evidence. */
   f = foretell(evidence, &model, 64 * 64, 0.5, "rerope");
   cr_expect(f.models == 0 && isnan(f.increase));
+  f = foretell(evidence, &model, 90, 0.5, "rerope"); /* 0.49 octaves beyond training */
+  cr_expect(f.models == 0 && isnan(f.increase));
+  f = foretell(evidence, &model, 91, 0.5, "rerope"); /* 0.51 */
+  cr_expect_eq(f.models, 3);
   rs_evidence_free(evidence);
 }
 
@@ -157,6 +161,10 @@ Test(evidence, wrong_tables__are_refused_by_line) {
       {HEAD A("unchanged", "128", "x", "", ""), "evidence.csv:2: loss_increase_nats = x: is no number"},
       {HEAD A("unchanged", "128", "1", "", "") A("{name: yurn}", "128", "1", "", ""), "evidence.csv:3"},
       {HEAD A("unchanged", "", "1", "", ""), "evidence.csv:2: length_tokens = "},
+      {HEAD A("unchanged", "128", "nan", "", ""), "evidence.csv:2: loss_increase_nats"},
+      {HEAD A("unchanged", "64", "1", "", ""), "evidence.csv:2: loss_increase_nats and length_tokens"},
+      {HEAD "a,one,-1,8,100,64,,text,unchanged,128,1,,,\n", "evidence.csv:2: head_dim"},
+      {HEAD "a,one,8,8,100,0,,text,unchanged,128,1,,,\n", "evidence.csv:2: head_dim"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_evidence *evidence;

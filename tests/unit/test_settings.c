@@ -159,7 +159,7 @@ Test(settings, published_recipe__is_kept_or_raised) {
     const char *more, *method;
     double reads, factor; /* of the raised recipe; 0: none */
   } cases[] = {
-      {", \"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2.0}", "pi", 256, 15.625},
+      {", \"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2.0}", "pi", 128, 31.25},
       {", \"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 64}",
        "yarn", 256, 31.25},
       {", \"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 2.0, \"low_freq_factor\": 1, \"high_freq_factor\": "
@@ -180,6 +180,7 @@ Test(settings, published_recipe__is_kept_or_raised) {
     cr_expect_eq(ranking.reads, cases[i].reads, "%s: %g", cases[i].method, ranking.reads);
     cr_expect_eq(ranking.count, cases[i].factor > 0 ? 2 : 1, "%s: %zu", cases[i].method, ranking.count);
     size_t kept = 0;
+    cr_expect(ranking.items[0].unchanged, "%s", cases[i].method);
     for (size_t c = 0; c < ranking.count; c++) {
       const rs_candidate *candidate = &ranking.items[c];
       cr_expect_str_eq(candidate->recipe.method->name, cases[i].method);
@@ -201,8 +202,9 @@ Test(settings, what_has_no_setting__is_refused) {
     const char *words;
   } cases[] = {
       {SMALL(""), 128, RS_DOMAIN, "keep what the file says: 128 tokens are within the 128"},
-      {SMALL(", \"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2.0}"), 256, RS_DOMAIN,
-       "publishes its recipe for"},
+      {SMALL(
+           ", \"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 64}"),
+       256, RS_DOMAIN, "publishes its recipe for"},
       {SMALL(""), RS_LONGEST_RANKED + 1, RS_INPUT, "can be ranked"},
       {SMALL(", \"sliding_window\": 64, \"layer_types\": [\"sliding_attention\", \"sliding_attention\"]"), TARGET,
        RS_DOMAIN, "see 64 tokens whatever the context"},

@@ -24,6 +24,9 @@ static const double widths[RS_TRAITS] = {0.7, 0.4, 6, 3};
 /* The scale of y below which t is linear, nats; the weight below which a row is too far to be evidence: d = 3. */
 static const double tame = 0.1, least_weight = 0.011;
 
+/* No row is nearer to the trained length than twice: less than half an octave beyond it nothing is foretold. */
+static const double least_octaves = 0.5;
+
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 /* The number of a name, a new one where it is not there; SIZE_MAX: no memory. */
@@ -88,6 +91,9 @@ rs_status rs_evidence_model(const rs_evidence *e, size_t line, rs_model *model, 
   RS_TRY(read_number(e, line, "rotary_dim", &rotary_dim, err));
   RS_TRY(read_number(e, line, "rope_theta", &theta, err));
   RS_TRY(read_number(e, line, "train_length", &trained, err));
+  if (!(head_dim >= 2 && head_dim <= 65536 && rotary_dim >= 2 && rotary_dim <= head_dim && theta > 1 && trained >= 2))
+    return rs_fail(err, RS_INPUT, "evidence.csv:%zu: head_dim, rotary_dim, rope_theta or train_length is no model's",
+                   line + 2);
   *model = (rs_model){.heads = 1,
                       .head_dim = (size_t)head_dim,
                       .rotary_dim = (size_t)rotary_dim,
@@ -137,6 +143,11 @@ static rs_status read_row(rs_evidence *e, size_t line, rs_err *err) {
   RS_TRY(rs_evidence_recipe(e, line, &model, &recipe, err));
   RS_TRY(read_number(e, line, "length_tokens", &length, err));
   RS_TRY(read_number(e, line, "loss_increase_nats", &r->increase, err));
+  if (!isfinite(r->increase) || !(length > (double)model.train_length))
+    return rs_fail(err, RS_INPUT,
+                   "evidence.csv:%zu: loss_increase_nats and length_tokens: must be finite, and beyond "
+                   "train_length",
+                   line + 2);
   RS_TRY(find_traits(&model, (double)model.train_length, length, r->trait, err));
   if (rs_number_read(field(e, line, "low_nats"), &low) && rs_number_read(field(e, line, "high_nats"), &high))
     r->error = isinf(high) ? 0 : (high - low) / (2 * 1.96);
@@ -285,6 +296,7 @@ rs_status rs_evidence_forecast(const rs_evidence *e, const rs_evidence_of *of, c
     rs_text_puts(&variant, "unchanged");
   RS_TRY(rs_text_check(&variant, err));
   RS_TRY(find_traits(of->model, of->reads, of->length, trait, err));
+  if (trait[0] < least_octaves) return RS_OK;
   const rs_evidence_query query = {trait,
                                    index_of(&e->ways, recipe != NULL ? recipe->method->name : "unchanged"),
                                    index_of(&e->variants, rs_text_string(&variant)),

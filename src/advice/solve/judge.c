@@ -167,7 +167,9 @@ static void judge(const tally *sums, size_t groups, rs_judgement *out) {
   double *const shares[SHARES] = {&out->right, &out->serious, &out->best, &out->coverage};
   size_t *const counts[SHARES] = {&out->pairs, &out->serious_pairs, &out->tables, &out->rows};
   for (size_t g = 0; g < groups; g++)
-    out->group_right[g] = sums[g].all[PAIRS] > 0 ? sums[g].right[PAIRS] / (double)sums[g].all[PAIRS] : NAN;
+    for (size_t share = PAIRS; share <= COVERED; share += COVERED - PAIRS)
+      (share == PAIRS ? out->group_right : out->group_covered)[g] =
+          sums[g].all[share] > 0 ? sums[g].right[share] / (double)sums[g].all[share] : NAN;
   for (size_t share = 0; share < SHARES; share++) {
     size_t counted = 0;
     double total = 0;

@@ -145,7 +145,7 @@ static rs_status price(const rs_ranking_in *in, const rs_ranking *ranking, rs_ca
   c->forecast = (rs_forecast){.increase = NAN, .low = NAN, .high = NAN};
   /* The evidence is of recipes on models that were trained with plain RoPE. */
   if (in->evidence != NULL && (c->unchanged || !ranking->extended))
-    RS_TRY(rs_evidence_forecast(in->evidence, &of, c->unchanged ? NULL : &c->recipe, &c->forecast, err));
+    RS_TRY(rs_evidence_forecast(in->evidence, &of, c->unchanged && !c->serves ? NULL : &c->recipe, &c->forecast, err));
   return rs_solve_say(in, ranking, c, err);
 }
 
@@ -186,7 +186,8 @@ static rs_status add(const rs_ranking_in *in, rs_ranking *ranking, rs_recipe *re
     rs_recipe_clear(recipe);
     return RS_OK;
   }
-  *c = (rs_candidate){.recipe = *recipe, .unchanged = unchanged, .serves = serves};
+  *c = (rs_candidate){
+      .recipe = *recipe, .unchanged = unchanged, .serves = serves, .first = serves || (unchanged && ranking->extended)};
   *recipe = (rs_recipe){0};
   rs_status status = price(in, ranking, c, &why);
   if (status == RS_OK)
@@ -240,9 +241,10 @@ static rs_status add_all(const rs_ranking_in *in, rs_ranking *ranking, rs_err *e
   return RS_OK;
 }
 
-/* What is published for the length comes first, as its weights may have been tuned with it. */
+/* What is published comes first where it serves the length, and where it has been extended already: its weights may
+ * have been tuned with it, and of a larger factor there is no evidence. */
 static double place_of(const rs_candidate *c) {
-  return c->serves ? -1 : rs_rule_of(c->bends, c->damage);
+  return c->first ? -1 : rs_rule_of(c->bends, c->damage);
 }
 
 static int by_rule(const void *a, const void *b) {
@@ -250,9 +252,9 @@ static int by_rule(const void *a, const void *b) {
   return fabs(x - y) > 1e-12 ? (x > y) - (x < y) : 0;
 }
 
-/* The tokens that the model reads as it is. Of a recipe that extends it, whose scale is fixed, these are all that it is
- * published for: whether it was tuned so is its publisher's to know, and such a model is extended further by that
- * recipe alone. */
+/* The tokens that the model reads as it is. Of a recipe that extends it by a fixed scale these are what the file says,
+ * and where that is the length of training, what the scale makes of it (but for Position Interpolation, beside which
+ * files have the length that the model was tuned at). Whether the model was tuned so is its publisher's to know. */
 static double reach_of(rs_ranking *ranking) {
   const rs_model *model = ranking->model;
   const rs_recipe *published = &model->published;
@@ -260,9 +262,11 @@ static double reach_of(rs_ranking *ranking) {
   if (published->method == NULL || !rs_word_among(published->method->name, EXTENDING)) return trained;
   int index = rs_settings_find(&published->settings, "factor");
   if (index >= 0 && published->settings.values[index].set) factor = published->settings.values[index].number;
-  bool fixed = factor > 1 || strcmp(published->method->name, "longrope") == 0;
-  ranking->extended = fixed;
-  return fixed ? fmax(most, factor * trained) : trained;
+  bool listed = strcmp(published->method->name, "longrope") == 0, divided = strcmp(published->method->name, "pi") == 0;
+  ranking->extended = factor > 1 || listed;
+  if (!ranking->extended) return trained;
+  if (divided) return trained;
+  return most > trained || listed ? fmax(most, trained) : factor * trained;
 }
 
 static rs_status check_model(const rs_ranking_in *in, rs_ranking *ranking, rs_err *err) {
@@ -279,7 +283,7 @@ static rs_status check_model(const rs_ranking_in *in, rs_ranking *ranking, rs_er
   if (in->length < 2 || in->length > RS_LONGEST_RANKED)
     return rs_fail(err, RS_INPUT, "%zu tokens: from 2 to %d can be ranked", in->length, RS_LONGEST_RANKED);
   if ((double)in->length <= ranking->reads)
-    return rs_fail(err, RS_DOMAIN, "keep what the file says: %zu tokens are within the %g that %s %s", in->length,
+    return rs_fail(err, RS_DOMAIN, "keep what the file says: %zu tokens are within the %.0f that %s %s", in->length,
                    ranking->reads, model->name, ranking->extended ? "publishes its recipe for" : "was trained at");
   if (rs_window_of(kind) > 0 && (double)rs_window_of(kind) <= ranking->reads)
     return rs_fail(

@@ -17,6 +17,9 @@ static void add_all(rs_doc *doc, const rs_evidence *evidence, const rs_judgement
     rs_doc *groups = rs_doc_add(in, "pairs_in_order_of", RS_DOC_OBJECT);
     for (size_t g = 0; rs_evidence_group(evidence, g) != NULL; g++)
       rs_doc_put(groups, DOC_NUMBER(rs_evidence_group(evidence, g), j->group_right[g]));
+    groups = rs_doc_add(in, "interval_coverage_of", RS_DOC_OBJECT);
+    for (size_t g = 0; rs_evidence_group(evidence, g) != NULL; g++)
+      rs_doc_put(groups, DOC_NUMBER(rs_evidence_group(evidence, g), j->group_covered[g]));
   }
 }
 
@@ -44,10 +47,18 @@ static void put_table(const rs_evidence *evidence, const rs_judgement judgements
     }
   }
   rs_doc_table(rows, columns, count, 0, text);
-  rs_text_line(text,
-               "%zu pairs more than two standard errors apart, %zu of them without the unchanged model and pi; %zu "
-               "tables; %zu rows",
-               judgements[0].pairs, judgements[0].serious_pairs, judgements[0].tables, judgements[0].rows);
+  rs_text_printf(
+      text,
+      "pairs of ways in one table, more than two standard errors apart: %zu, %zu of them without the unchanged "
+      "model and pi; %zu tables\nin the interval, of rows of each group:",
+      judgements[0].pairs, judgements[0].serious_pairs, judgements[0].tables);
+  const char *between = "";
+  for (size_t g = 0; rs_evidence_group(evidence, g) != NULL; g++) {
+    if (isnan(judgements[0].group_covered[g])) continue;
+    rs_text_printf(text, "%s %s %.2f", between, rs_evidence_group(evidence, g), judgements[0].group_covered[g]);
+    between = ",";
+  }
+  rs_text_printf(text, "; %zu rows\n", judgements[0].rows);
 }
 
 int cli_solve_evidence(const cli_options *options) {

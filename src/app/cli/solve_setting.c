@@ -53,7 +53,7 @@ static rs_status convert(const cli_options *options, const rs_ranking *ranking, 
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-/* "-0.012 [-0.09, 0.05] from 3 models (SmolLM2-135M, stories260K, dictionary w64)", or that there is no evidence. */
+/* "-0.012 nats [-0.09, 0.05], from 3 models (SmolLM2-135M, stories260K, ...)", or that there is no evidence. */
 static void put_forecast(const rs_forecast *forecast, rs_text *text) {
   if (forecast->models == 0) {
     rs_text_puts(text, "no evidence");
@@ -63,24 +63,23 @@ static void put_forecast(const rs_forecast *forecast, rs_text *text) {
                  forecast->high, forecast->models, forecast->models > 1 ? "s" : "", forecast->from);
 }
 
+/* The window comes first where the first recipe is foretold to be behind it. */
 static void put_advice(const rs_ranking *ranking, rs_text *text) {
   const rs_candidate *best = &ranking->items[0];
   const rs_forecast *forecast = &best->forecast;
   size_t said = rs_ranking_best_said(ranking);
-  if (best->unchanged)
-    rs_text_printf(text, "keep what the file says: nothing comes before it; or read the last %g tokens alone",
-                   ranking->reads);
-  else {
-    rs_text_puts(text, "try ");
-    rs_recipe_write(&best->recipe, text);
-    rs_text_printf(text, ", or read the last %g tokens alone", ranking->reads);
-  }
-  rs_text_puts(text, "; foretold of its loss less that of such a window: ");
+  bool behind = forecast->models > 0 && forecast->low > 0;
+  if (behind) rs_text_printf(text, "read the last %.0f tokens alone; next comes ", ranking->reads);
+  if (!behind) rs_text_puts(text, best->unchanged ? "keep what the file says, " : "try ");
+  rs_recipe_write(&best->recipe, text);
+  if (behind && best->unchanged) rs_text_puts(text, ", the model as it is");
+  if (!behind) rs_text_printf(text, ", or read the last %.0f tokens alone", ranking->reads);
+  rs_text_puts(text, "; expected loss minus that of those tokens alone: ");
   put_forecast(forecast, text);
-  if (forecast->models > 0 && forecast->low <= 0 && forecast->high >= 0)
-    rs_text_puts(text, ", so that either may win: measure it (--checkpoint and --text)");
+  if (forecast->models > 0 && !behind && forecast->high >= 0)
+    rs_text_puts(text, ", so either may win: measure it (--checkpoint and --text)");
   if (said != 0 && said < ranking->count) {
-    rs_text_puts(text, "; no config.json can say it, and the first that one can say is ");
+    rs_text_puts(text, "; no config.json can express it, and the first recipe that one can is ");
     rs_recipe_write(&ranking->items[said].recipe, text);
   }
 }
@@ -121,7 +120,7 @@ static void put_all(const cli_options *options, const rs_ranking *ranking, const
   size_t said = rs_ranking_best_said(ranking);
   rs_text_printf(text, "advice     %s\n", rs_doc_text(doc, "advice"));
   rs_text_line(text,
-               "target     %zu tokens, %.4g times the %g that it reads as it is; %s: base %g, %zu of %zu dims turn",
+               "target     %zu tokens, %.4g times the %.0f that it reads as it is; %s: base %g, %zu of %zu dims turn",
                options->length, (double)options->length / ranking->reads, ranking->reads, model->name,
                model->rope_theta, model->rotary_dim, model->head_dim);
   if (rs_profile_mixed(&ranking->profile)) {
@@ -158,15 +157,16 @@ static const char order[] =
     "what is published for the length, then recipes that bend the map of positions, then the others, each by "
     "needle_damage: the rule that was best on models left out (ropescope solve evidence, docs/extrapolation.md)";
 static const char evidence[] =
-    "foretold loss less that of a window of what the model reads, on the same targets, from models that were measured "
-    "(share/evidence.csv); the interval held 80 % of what was foretold of models left out";
+    "expected loss minus that of a window of what the model reads, on the same targets, from models that were measured "
+    "(share/evidence.csv); the interval held 80 % of what was foretold of models left out, as a mean over groups of "
+    "them";
 
 static rs_status add_all(rs_doc *doc, const cli_options *options, const rs_ranking *ranking,
                          const rs_conversion *config, rs_err *err) {
   rs_text advice = {0}, window = {0};
   size_t said = rs_ranking_best_said(ranking);
   put_advice(ranking, &advice);
-  rs_text_printf(&window, "window: the last %g tokens alone", ranking->reads);
+  rs_text_printf(&window, "window: the last %.0f tokens alone", ranking->reads);
   rs_doc_put(doc, DOC_WORDS("quantity", "setting"), DOC_WORDS("advice", rs_doc_keep(doc, &advice)),
              DOC_WORDS("order", order), DOC_WORDS("evidence", evidence), DOC_WORDS("window", rs_doc_keep(doc, &window)),
              DOC_NUMBER("target_tokens", options->length), DOC_NUMBER("trained_tokens", ranking->train_length),
@@ -205,6 +205,22 @@ static int put(const cli_options *options, const rs_ranking *ranking) {
   return code;
 }
 
+/* That no setting is called for is an answer, too. */
+static int put_no_setting(const cli_options *options, const rs_err *err) {
+  RS_OWNED(rs_arena) arena = {0};
+  RS_OWNED(rs_text) text = {0};
+  rs_doc *doc = rs_doc_new(&arena, RS_DOC_OBJECT);
+  rs_doc_put(doc, DOC_WORDS("quantity", "setting"), DOC_WORDS("advice", err->message),
+             DOC_NUMBER("target_tokens", options->length));
+  rs_doc_add(doc, "recipes", RS_DOC_ARRAY);
+  if (options->json)
+    rs_doc_json(doc, &text);
+  else
+    rs_text_printf(&text, "advice     %s\n", err->message);
+  text.failed |= arena.failed;
+  return cli_put(&text, options->json ? CLI_DATA : CLI_TEXT);
+}
+
 int cli_solve_setting(const cli_options *options) {
   rs_ranking_in in = {.length = options->length,
                       .hf = options->hf,
@@ -221,5 +237,6 @@ int cli_solve_setting(const cli_options *options) {
   if (status == RS_OK) status = rs_evidence_spread(known, SIZE_MAX, &in.spread, &err);
   in.evidence = known;
   if (status == RS_OK) status = rs_rank_settings(&in, &ranking, &err);
+  if (status == RS_DOMAIN) return put_no_setting(options, &err);
   return status == RS_OK ? put(options, &ranking) : cli_fail(status, NULL, &err);
 }
