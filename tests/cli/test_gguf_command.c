@@ -42,7 +42,7 @@ Test(gguf_command, every_command__says_what_it_says_of_the_twin) {
   expect_same("llama_yarn", WORDS("convert", "FILE", "--to", "vllm"));
   expect_same("llama3", WORDS("solve", "factor", "--length", "2k", "--hf", "FILE", "--method", "yarn"));
   expect_same("gemma3", WORDS("show", "layers", "--hf", "FILE"));
-  expect_same("llama3", WORDS("solve", "setting", "--length", "2k", "--hf", "FILE"));
+  expect_same("qwen2", WORDS("solve", "setting", "--length", "2k", "--hf", "FILE"));
 }
 
 Test(gguf_command, standard_input__is_none) {
