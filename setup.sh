@@ -370,7 +370,7 @@ run_demo() {
     fi
     step_output "$BUILD/ropescope" table "$TRAINED" loss_nats loss_difference_nats recall needle_accuracy \
         --where length_tokens=1k || stop 'the table failed' "It said why above. The numbers are in $TRAINED"
-    if ! $dry_run; then printf '\nThe same ways by their angles alone, which no model was asked about:\n\n'; fi
+    if ! $dry_run; then printf '\nAngles and simulated heads, which no trained model was asked about (method by method):\n\n'; fi
     step_output "$BUILD/ropescope" run --print --force || stop 'the demo sweep failed' \
         "It said why above. The folder results/ must be writable: $PWD/results"
     step "$BUILD/ropescope" plot "results/$DEMO" || stop 'the plot failed' \
