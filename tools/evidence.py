@@ -52,7 +52,7 @@ RESULTS = [
     dictionary(32, 64, 27360),
     dictionary(64, 64, 103872),
     dictionary(64, 256, 103872),
-    dictionary(128, 64, 404864),
+    dictionary(128, 64, 404352),
     ("published-checkpoint-full", STORIES, "stories", None),
     ("published-checkpoint-dynamic-full", STORIES, "stories", None),
     ("published-checkpoint-kjv-16k-full", SMOLLM2, "Bible", None),
