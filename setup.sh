@@ -366,7 +366,7 @@ run_demo() {
         "It said why above. The folder results/ must be writable: $PWD/results"
     if ! $dry_run; then
         printf 'A model trained here at 64 tokens (103,872 weights, one seed, one task), read at 1024 without more training.\n'
-        printf 'Loss, and less that of reading the last 64 tokens alone (window); below 0, reading on helps. More models: docs/extrapolation.md\n\n'
+        printf 'Loss, and less that of reading the last 64 tokens alone (window); below 0, reading on helps. trained: unchanged. Published models: docs/extrapolation.md\n\n'
     fi
     step_output "$BUILD/ropescope" table "$TRAINED" loss_nats loss_difference_nats recall needle_accuracy \
         --where length_tokens=1k || stop 'the table failed' "It said why above. The numbers are in $TRAINED"

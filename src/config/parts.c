@@ -85,7 +85,8 @@ static void read_mask_sizes(rs_config_context *config, const rs_node *node) {
     *mask = (rs_mask){.kind = sizes[i].kind, .window = sizes[i].size};
     size = other;
   }
-  if (sinks && mask->kind == RS_WINDOW) *mask = (rs_mask){.kind = RS_WINDOW_SINKS, .window = read.window, .sinks = read.sinks};
+  if (sinks && mask->kind == RS_WINDOW)
+    *mask = (rs_mask){.kind = RS_WINDOW_SINKS, .window = read.window, .sinks = read.sinks};
 }
 
 void rs_config_mask(rs_config_context *config, const rs_node *node) {

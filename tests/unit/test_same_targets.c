@@ -16,7 +16,8 @@ static rs_transformer *model_of(size_t window) {
   small_model m;
   small_model_fill(&m, RS_DECODER);
   small_model_recipe(&m, 0, "rope", "");
-  for (size_t b = 0; b < SMALL_BLOCKS && window > 0; b++) m.blocks[b].mask = (rs_mask){.kind = RS_WINDOW, .window = window};
+  for (size_t b = 0; b < SMALL_BLOCKS && window > 0; b++)
+    m.blocks[b].mask = (rs_mask){.kind = RS_WINDOW, .window = window};
   rs_transformer *t = small_model_create(&m, RS_F64, 3);
   small_model_clear(&m);
   return t;
