@@ -61,28 +61,6 @@ static void run_once(void) {
 }
 
 Test(measured_memory, each_failing_allocation__gives_the_same_answer_or_none) {
-  static char whole[sizeof words];
-  if (!COUNTS_MEMORY) cr_skip_test("malloc belongs to the sanitizer");
-  spared_library = "libjansson."; /* it calls some failed allocations a syntax error */
   run_once();
-  cr_assert_eq(measure(&(rs_err){0}), RS_OK);
-  strcpy(whole, words);
-  ways_begin();
-  cr_assert_eq(measure(&(rs_err){0}), RS_OK);
-  ways_end();
-  for (long n = 0; n <= way_count; n++) {
-    if (n < way_count && !way_is_tried(n)) continue;
-    rs_err err = {0};
-    long before = blocks;
-    refused = false;
-    allocations = n;
-    rs_status status = measure(&err);
-    allocations = -1;
-    cr_assert_eq(blocks, before, "allocation %ld: %ld blocks leaked", n, blocks - before);
-    if (status == RS_OK)
-      cr_assert_str_eq(words, whole, "allocation %ld", n);
-    else
-      cr_assert_eq(status, RS_MEMORY, "allocation %ld: %d %s", n, (int)status, err.message);
-    cr_assert_eq(refused, n < way_count, "allocation %ld of %ld", n, way_count);
-  }
+  expect_same_or_none(measure, words);
 }
