@@ -146,6 +146,11 @@ int rs_table_column(const rs_table *table, const char *name) {
   return -1;
 }
 
+const char *rs_table_field(const rs_table *table, size_t row, const char *column) {
+  int place = rs_table_column(table, column);
+  return place >= 0 ? table->fields[row * table->columns + (size_t)place] : "";
+}
+
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 /* A row ends with a bare newline, and a field never does: one that holds a newline ends with its quote. */

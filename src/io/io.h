@@ -494,6 +494,9 @@ RS_HOLDS(rs_table)
 /* Column index of `name`, or -1. */
 int rs_table_column(const rs_table *table, const char *name) RS_NONNULL(1, 2);
 
+/* The field of a row in the column called so; "" where there is no such column. */
+const char *rs_table_field(const rs_table *table, size_t row, const char *column) RS_NONNULL(1, 3);
+
 /* Reading checked values from a tree: every reader reports what is wrong with file, line, column, key and value,
  * and goes on, so that one run shows all mistakes. */
 

@@ -215,14 +215,9 @@ static rs_status read_table(const char *directory, const char *name, rs_table **
   return rs_csv_read(csv, bytes, path, table, err);
 }
 
-static const char *field_of(const rs_table *table, size_t row, const char *column) {
-  int index = rs_table_column(table, column);
-  return index >= 0 ? table->fields[row * table->columns + (size_t)index] : "";
-}
-
 static double number_of(const rs_table *table, size_t row, const char *column) {
   double number;
-  return rs_number_read(field_of(table, row, column), &number) ? number : NAN;
+  return rs_number_read(rs_table_field(table, row, column), &number) ? number : NAN;
 }
 
 /* The losses of each read; NaN where one is missing. */
@@ -230,7 +225,7 @@ static void take_reads(const rs_table *curve, rs_measured_way *way, size_t reads
   for (size_t b = 0; b < reads; b++) way->reads[b] = NAN;
   for (size_t row = 0; row < curve->rows; row++) {
     double block = number_of(curve, row, "block");
-    if (strcmp(field_of(curve, row, "method"), way->label) == 0 && block >= 0 && block < (double)reads)
+    if (strcmp(rs_table_field(curve, row, "method"), way->label) == 0 && block >= 0 && block < (double)reads)
       way->reads[(size_t)block] = number_of(curve, row, "loss_nats");
   }
 }
@@ -238,12 +233,12 @@ static void take_reads(const rs_table *curve, rs_measured_way *way, size_t reads
 static rs_status take_way(const rs_experiment *experiment, const rs_table *summary, const rs_table *curve, size_t row,
                           rs_measured *out, rs_err *err) {
   rs_measured_way *way = &out->items[out->count];
-  const char *label = field_of(summary, row, "method");
+  const char *label = rs_table_field(summary, row, "method");
   size_t method = 0;
   while (method < experiment->methods.count && strcmp(experiment->methods.items[method].label, label) != 0) method++;
   if (method == experiment->methods.count) return rs_fail(err, RS_INTERNAL, "no way is called %s", label);
   *way = (rs_measured_way){.label = rs_arena_text(&out->arena, label),
-                           .why = rs_arena_text(&out->arena, field_of(summary, row, "message")),
+                           .why = rs_arena_text(&out->arena, rs_table_field(summary, row, "message")),
                            .reads = rs_arena_take(&out->arena, out->reads, sizeof *way->reads),
                            .tokens = experiment->lengths[0],
                            .loss = number_of(summary, row, "loss_nats"),
