@@ -400,7 +400,6 @@ RS_HOLDS(rs_evidence)
 typedef struct rs_evidence_of {
   const rs_model *model;
   double reads, length; /* tokens: that the model reads as it is, and that it is to read */
-  double spread;        /* of rs_evidence_spread without no group */
 } rs_evidence_of;
 
 /* |residual| that 80 % of the rows stay within whose group is left out, in asinh(nats / 0.1); rows of `group` take no
@@ -451,7 +450,6 @@ typedef struct rs_ranking_in {
   size_t length;                              /* tokens, from 2 to RS_LONGEST_RANKED */
   const char *hf, *hf_text, *preset, *layers; /* as in rs_question */
   const rs_evidence *evidence;
-  double spread; /* of rs_evidence_spread without no group */
 } rs_ranking_in;
 
 /* A recipe, and what is foretold of it. */

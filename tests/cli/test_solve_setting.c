@@ -207,4 +207,7 @@ Test(solve_evidence, table__and_json) {
   cr_expect(status == 2 && strcmp(out, "ropescope: solve evidence takes no other option than --json\n") == 0, "%s",
             out);
   free(out);
+  out = say_line("\"$ROPESCOPE\" solve evidence --text ids.npy", "", &status);
+  cr_expect(status == 2 && strcmp(out, "ropescope: solve: --text goes with setting --checkpoint\n") == 0, "%s", out);
+  free(out);
 }

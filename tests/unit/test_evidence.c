@@ -53,9 +53,8 @@ static double tamed(double nats) {
   return asinh(nats / 0.1);
 }
 
-static rs_forecast foretell(const rs_evidence *evidence, const rs_model *model, double length, double spread,
-                            const char *method) {
-  const rs_evidence_of of = {model, (double)model->train_length, length, spread};
+static rs_forecast foretell(const rs_evidence *evidence, const rs_model *model, double length, const char *method) {
+  const rs_evidence_of of = {model, (double)model->train_length, length};
   rs_recipe recipe = {0};
   rs_forecast forecast;
   rs_err err = {0};
@@ -72,32 +71,34 @@ static rs_forecast foretell(const rs_evidence *evidence, const rs_model *model, 
 Test(evidence, forecast__is_the_mean_of_groups_by_hand) {
   rs_evidence *evidence = read_rows(rows);
   rs_model model = model_of(8, 64);
-  rs_forecast f = foretell(evidence, &model, 128, 0.5, "rerope");
+  double spread;
+  cr_assert_eq(rs_evidence_spread(evidence, SIZE_MAX, &spread, NULL), RS_OK);
+  rs_forecast f = foretell(evidence, &model, 128, "rerope");
   /* Group one has a row at the place itself and one an octave away; two differs in all traits; three is at the place.
    */
   double near = weight(0, 0, 0, 0, 0), far = weight(1, 0, 0, 0, 0), two = weight(0, 0.25, 1, 1, 0);
   double one = (near * tamed(-0.2) + far * tamed(0.1)) / (near + far);
   double t = (near * one + two * tamed(0.3) + near * tamed(-0.1)) / (near + two + near);
   cr_expect_float_eq(f.increase, 0.1 * sinh(t), 1e-12, "%.15g", f.increase);
-  cr_expect_float_eq(f.low, 0.1 * sinh(t - 0.5), 1e-12);
-  cr_expect_float_eq(f.high, 0.1 * sinh(t + 0.5), 1e-12);
+  cr_expect_float_eq(f.low, 0.1 * sinh(t - spread), 1e-12);
+  cr_expect_float_eq(f.high, 0.1 * sinh(t + spread), 1e-12);
   cr_expect_eq(f.models, 3);
   cr_expect_str_eq(f.from, "a, c, b");
   /* The recipe that no row has is as far as either variant; the unchanged model is a way of its own. */
-  f = foretell(evidence, &model, 128, 0.5, "yarn");
+  f = foretell(evidence, &model, 128, "yarn");
   double same = weight(0, 0.25, 1, 1, 0), other = weight(0, 0.25, 1, 1, 1);
   cr_expect_float_eq(f.increase, 0.1 * sinh((same * tamed(0.32) + other * tamed(-0.3)) / (same + other)), 1e-12);
-  f = foretell(evidence, &model, 128, 0.5, NULL);
+  f = foretell(evidence, &model, 128, NULL);
   cr_expect_float_eq(f.increase, 0.1 * sinh((near * tamed(2) + two * tamed(6) + near * tamed(1)) / (near + two + near)),
                      1e-12);
-  f = foretell(evidence, &model, 128, 0.5, "self_extend");
+  f = foretell(evidence, &model, 128, "self_extend");
   cr_expect(f.models == 0 && isnan(f.increase));
   /* Three widths away nothing is evidence. */
-  f = foretell(evidence, &model, 64 * 64, 0.5, "rerope");
+  f = foretell(evidence, &model, 64 * 64, "rerope");
   cr_expect(f.models == 0 && isnan(f.increase));
-  f = foretell(evidence, &model, 90, 0.5, "rerope"); /* 0.49 octaves beyond training */
+  f = foretell(evidence, &model, 90, "rerope"); /* 0.49 octaves beyond training */
   cr_expect(f.models == 0 && isnan(f.increase));
-  f = foretell(evidence, &model, 91, 0.5, "rerope"); /* 0.51 */
+  f = foretell(evidence, &model, 91, "rerope"); /* 0.51 */
   cr_expect_eq(f.models, 3);
   rs_evidence_free(evidence);
 }
@@ -158,6 +159,7 @@ Test(evidence, wrong_tables__are_refused_by_line) {
     const char *text, *words;
   } cases[] = {
       {"model,group\n", "evidence.csv has no column head_dim"},
+      {HEAD, "evidence.csv has no rows"},
       {HEAD A("unchanged", "128", "x", "", ""), "evidence.csv:2: loss_increase_nats = x: is no number"},
       {HEAD A("unchanged", "128", "1", "", "") A("{name: yurn}", "128", "1", "", ""), "evidence.csv:3"},
       {HEAD A("unchanged", "", "1", "", ""), "evidence.csv:2: length_tokens = "},
@@ -181,7 +183,7 @@ Test(evidence, windows_and_tuned_rows__are_passed_over) {
       A("unchanged", "128", "1", "", "") "a,one,8,8,100,64,,text,unchanged,128,9,,,128\n";
   rs_evidence *evidence = read_rows(text);
   rs_model model = model_of(8, 64);
-  rs_forecast f = foretell(evidence, &model, 128, 0, NULL);
+  rs_forecast f = foretell(evidence, &model, 128, NULL);
   cr_expect_float_eq(f.increase, 1, 1e-12, "%g", f.increase);
   rs_evidence_free(evidence);
 }

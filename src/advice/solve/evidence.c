@@ -40,14 +40,10 @@ static size_t number_of(rs_evidence *e, rs_names *list, const char *name, rs_err
   return list->count++;
 }
 
-static const char *field(const rs_evidence *e, size_t line, const char *column) {
-  int c = rs_table_column(e->csv, column);
-  return c < 0 ? "" : e->csv->fields[line * e->csv->columns + (size_t)c];
-}
-
 static rs_status read_number(const rs_evidence *e, size_t line, const char *column, double *value, rs_err *err) {
-  if (rs_number_read(field(e, line, column), value)) return RS_OK;
-  return rs_fail(err, RS_INPUT, "evidence.csv:%zu: %s = %s: is no number", line + 2, column, field(e, line, column));
+  if (rs_number_read(rs_table_field(e->csv, line, column), value)) return RS_OK;
+  return rs_fail(err, RS_INPUT, "evidence.csv:%zu: %s = %s: is no number", line + 2, column,
+                 rs_table_field(e->csv, line, column));
 }
 
 /* The variant: what the recipe says but for its scale, which follows the length in all rows. */
@@ -86,7 +82,7 @@ static rs_status find_traits(const rs_model *model, double reads, double length,
 
 rs_status rs_evidence_model(const rs_evidence *e, size_t line, rs_model *model, rs_err *err) {
   double head_dim, rotary_dim, theta, trained;
-  const char *published = field(e, line, "model_recipe");
+  const char *published = rs_table_field(e->csv, line, "model_recipe");
   RS_TRY(read_number(e, line, "head_dim", &head_dim, err));
   RS_TRY(read_number(e, line, "rotary_dim", &rotary_dim, err));
   RS_TRY(read_number(e, line, "rope_theta", &theta, err));
@@ -100,7 +96,7 @@ rs_status rs_evidence_model(const rs_evidence *e, size_t line, rs_model *model, 
                       .rope_theta = theta,
                       .train_length = (size_t)trained,
                       .max_length = (size_t)trained};
-  rs_shorten(field(e, line, "model"), sizeof model->name, model->name);
+  rs_shorten(rs_table_field(e->csv, line, "model"), sizeof model->name, model->name);
   if (*published == '\0') return RS_OK;
   RS_OWNED(rs_problems) problems = {0};
   RS_OWNED(rs_subject) subject = {0};
@@ -111,7 +107,7 @@ rs_status rs_evidence_model(const rs_evidence *e, size_t line, rs_model *model, 
 
 /* The recipe of a row on its model, and what it is called; "unchanged" is what the model publishes, else plain RoPE. */
 rs_status rs_evidence_recipe(const rs_evidence *e, size_t line, const rs_model *model, rs_recipe *recipe, rs_err *err) {
-  const char *text = field(e, line, "recipe");
+  const char *text = rs_table_field(e->csv, line, "recipe");
   if (strcmp(text, "unchanged") == 0)
     return model->published.method != NULL ? rs_recipe_copy(recipe, &model->published, err)
                                            : rs_solve_plain(model, 0, recipe, err);
@@ -137,8 +133,10 @@ static rs_status read_row(rs_evidence *e, size_t line, rs_err *err) {
   RS_OWNED(rs_text) table = {0}, variant = {0};
   rs_evidence_row *r = &e->rows[e->count];
   double length, low = NAN, high = NAN;
-  bool unchanged = strcmp(field(e, line, "recipe"), "unchanged") == 0;
-  if (strcmp(field(e, line, "recipe"), "window") == 0 || *field(e, line, "tuned_at") != '\0') return RS_OK;
+  bool unchanged = strcmp(rs_table_field(e->csv, line, "recipe"), "unchanged") == 0;
+  if (strcmp(rs_table_field(e->csv, line, "recipe"), "window") == 0 ||
+      *rs_table_field(e->csv, line, "tuned_at") != '\0')
+    return RS_OK;
   RS_TRY(rs_evidence_model(e, line, &model, err));
   RS_TRY(rs_evidence_recipe(e, line, &model, &recipe, err));
   RS_TRY(read_number(e, line, "length_tokens", &length, err));
@@ -149,21 +147,22 @@ static rs_status read_row(rs_evidence *e, size_t line, rs_err *err) {
                    "train_length",
                    line + 2);
   RS_TRY(find_traits(&model, (double)model.train_length, length, r->trait, err));
-  if (rs_number_read(field(e, line, "low_nats"), &low) && rs_number_read(field(e, line, "high_nats"), &high))
+  if (rs_number_read(rs_table_field(e->csv, line, "low_nats"), &low) &&
+      rs_number_read(rs_table_field(e->csv, line, "high_nats"), &high))
     r->error = isinf(high) ? 0 : (high - low) / (2 * 1.96);
   r->least = isinf(high);
-  rs_text_printf(&table, "%s, %s, %s", field(e, line, "model"), field(e, line, "task"),
-                 field(e, line, "length_tokens"));
+  rs_text_printf(&table, "%s, %s, %s", rs_table_field(e->csv, line, "model"), rs_table_field(e->csv, line, "task"),
+                 rs_table_field(e->csv, line, "length_tokens"));
   if (unchanged)
     rs_text_puts(&variant, "unchanged");
   else
     write_variant(&recipe, &variant);
   RS_TRY(rs_text_check(table.failed ? &table : &variant, err));
   r->line = line;
-  r->model = field(e, line, "model");
+  r->model = rs_table_field(e->csv, line, "model");
   r->method = unchanged ? "unchanged" : recipe.method->name;
   r->bends = rs_recipe_bends(&recipe);
-  r->group = number_of(e, &e->groups, field(e, line, "group"), err);
+  r->group = number_of(e, &e->groups, rs_table_field(e->csv, line, "group"), err);
   r->table = number_of(e, &e->tables, rs_text_string(&table), err);
   r->way = number_of(e, &e->ways, r->method, err);
   r->variant = number_of(e, &e->variants, rs_text_string(&variant), err);
@@ -304,8 +303,8 @@ rs_status rs_evidence_forecast(const rs_evidence *e, const rs_evidence_of *of, c
   double t = rs_evidence_mean(e, &query);
   if (isnan(t)) return RS_OK;
   out->increase = tame * sinh(t);
-  out->low = tame * sinh(t - of->spread);
-  out->high = tame * sinh(t + of->spread);
+  out->low = tame * sinh(t - e->spread);
+  out->high = tame * sinh(t + e->spread);
   return name_models(e, &query, out, err);
 }
 
@@ -348,6 +347,8 @@ rs_status rs_evidence_read(const char *text, size_t length, rs_evidence **eviden
   if (e == NULL) return RS_MEMORY;
   RS_TRY(rs_csv_read(text, length, "evidence.csv", &e->csv, err));
   RS_TRY(read_rows(e, err));
+  if (e->count == 0) return rs_fail(err, RS_INPUT, "evidence.csv has no rows of models that were not tuned");
+  RS_TRY(rs_evidence_spread(e, SIZE_MAX, &e->spread, err));
   *evidence = e;
   e = NULL;
   return RS_OK;

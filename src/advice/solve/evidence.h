@@ -30,6 +30,7 @@ struct rs_evidence {
   rs_evidence_row *rows; /* (count,) owned; those of a table stand together */
   size_t count;
   rs_names groups, tables, ways, variants;
+  double spread; /* of rs_evidence_spread without any group left out */
 };
 
 /* The model of a row, and its recipe, resolved and checked. Release both. */

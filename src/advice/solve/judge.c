@@ -8,67 +8,31 @@
 
 enum { FORMULAS = 3 };
 
-/* What orders the rows of a table: lower is better; NaN: nothing is said. */
-typedef double says(const rs_evidence *e, const rs_evidence_row *row, const double formulas[FORMULAS]);
+/* What orders the rows of a table. */
+enum { EVIDENCE, ZERO_SHOT, LOSS, NEEDLE, BENT, DYNAMIC, BENT_LOSS, BENT_NEEDLE };
+static const char *const names[RS_PREDICTORS] = {
+    [EVIDENCE] = "evidence",
+    [ZERO_SHOT] = "zero_shot_damage",
+    [LOSS] = "loss_damage",
+    [NEEDLE] = "needle_damage",
+    [BENT] = "bend the map",
+    [DYNAMIC] = "dynamic NTK, else bend the map",
+    [BENT_LOSS] = "bend the map, then loss_damage",
+    [BENT_NEEDLE] = "bend the map, then needle_damage",
+};
 
-static double say_evidence(const rs_evidence *e, const rs_evidence_row *row, const double formulas[FORMULAS]) {
-  (void)formulas;
-  const rs_evidence_query query = {row->trait, row->way, row->variant, {row->group, SIZE_MAX}};
-  return rs_evidence_mean(e, &query);
+/* What it says of a row, lower where less is lost; NaN: nothing. `formulas`: from ZERO_SHOT on. */
+static double say(size_t predictor, const rs_evidence *e, const rs_evidence_row *row, const double formulas[FORMULAS]) {
+  const rs_evidence_query others = {row->trait, row->way, row->variant, {row->group, SIZE_MAX}};
+  switch (predictor) {
+  case EVIDENCE: return rs_evidence_mean(e, &others);
+  case BENT: return !row->bends;
+  case DYNAMIC: return strcmp(row->method, "dynamic_ntk") == 0 ? 0 : row->bends ? 1 : 2;
+  case BENT_LOSS: return rs_rule_of(row->bends, formulas[LOSS - ZERO_SHOT]);
+  case BENT_NEEDLE: return rs_rule_of(row->bends, formulas[NEEDLE - ZERO_SHOT]);
+  default: return formulas[predictor - ZERO_SHOT];
+  }
 }
-
-static double say_zero_shot(const rs_evidence *e, const rs_evidence_row *row, const double formulas[FORMULAS]) {
-  (void)e;
-  (void)row;
-  return formulas[0];
-}
-
-static double say_loss(const rs_evidence *e, const rs_evidence_row *row, const double formulas[FORMULAS]) {
-  (void)e;
-  (void)row;
-  return formulas[1];
-}
-
-static double say_needle(const rs_evidence *e, const rs_evidence_row *row, const double formulas[FORMULAS]) {
-  (void)e;
-  (void)row;
-  return formulas[2];
-}
-
-static double say_bent(const rs_evidence *e, const rs_evidence_row *row, const double formulas[FORMULAS]) {
-  (void)e;
-  (void)formulas;
-  return row->bends ? 0 : 1;
-}
-
-static double say_dynamic(const rs_evidence *e, const rs_evidence_row *row, const double formulas[FORMULAS]) {
-  (void)e;
-  (void)formulas;
-  return strcmp(row->method, "dynamic_ntk") == 0 ? 0 : row->bends ? 1 : 2;
-}
-
-static double say_rule_loss(const rs_evidence *e, const rs_evidence_row *row, const double formulas[FORMULAS]) {
-  (void)e;
-  return rs_rule_of(row->bends, formulas[1]);
-}
-
-static double say_rule(const rs_evidence *e, const rs_evidence_row *row, const double formulas[FORMULAS]) {
-  (void)e;
-  return rs_rule_of(row->bends, formulas[2]);
-}
-
-static const struct {
-  const char *name;
-  says *of;
-} predictors[] = {{"evidence", say_evidence},
-                  {"zero_shot_damage", say_zero_shot},
-                  {"loss_damage", say_loss},
-                  {"needle_damage", say_needle},
-                  {"bend the map", say_bent},
-                  {"dynamic NTK, else bend the map", say_dynamic},
-                  {"bend the map, then loss_damage", say_rule_loss},
-                  {"bend the map, then needle_damage", say_rule}};
-_Static_assert(RS_COUNT(predictors) == RS_PREDICTORS, "one judgement each");
 
 /* ---- formulas ---------------------------------------------------------------------------------------------------- */
 
@@ -191,13 +155,13 @@ rs_status rs_evidence_judge(const rs_evidence *e, rs_judgement judgements[RS_PRE
   for (size_t i = 0; i < e->count; i++) RS_TRY(find_formulas(e, &e->rows[i], formulas + FORMULAS * i, err));
   for (size_t p = 0; p < RS_PREDICTORS; p++) {
     memset(sums, 0, e->groups.count * sizeof *sums);
-    for (size_t i = 0; i < e->count; i++) said[i] = predictors[p].of(e, &e->rows[i], formulas + FORMULAS * i);
+    for (size_t i = 0; i < e->count; i++) said[i] = say(p, e, &e->rows[i], formulas + FORMULAS * i);
     for (size_t first = 0, last; first < e->count; first = last) {
       for (last = first + 1; last < e->count && e->rows[last].table == e->rows[first].table;) last++;
       count_table(e->rows + first, said + first, last - first, &sums[e->rows[first].group]);
     }
-    if (p == 0) RS_TRY(count_covered(e, said, sums, err));
-    judgements[p] = (rs_judgement){.name = predictors[p].name};
+    if (p == EVIDENCE) RS_TRY(count_covered(e, said, sums, err));
+    judgements[p] = (rs_judgement){.name = names[p]};
     judge(sums, e->groups.count, &judgements[p]);
   }
   return RS_OK;

@@ -136,7 +136,7 @@ static void clear_candidate(rs_candidate *c) {
 }
 
 static rs_status price(const rs_ranking_in *in, const rs_ranking *ranking, rs_candidate *c, rs_err *err) {
-  const rs_evidence_of of = {ranking->model, ranking->reads, (double)in->length, in->spread};
+  const rs_evidence_of of = {ranking->model, ranking->reads, (double)in->length};
   rs_turn_costs costs;
   RS_TRY(rs_solve_costs(&c->recipe, ranking->model, in->length, &costs, err));
   c->damage = rs_turn_costs_sum(&costs, &rs_needle_weights);

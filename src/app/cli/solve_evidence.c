@@ -67,10 +67,11 @@ int cli_solve_evidence(const cli_options *options) {
   RS_OWNED(rs_text) text = {0};
   rs_judgement judgements[RS_PREDICTORS];
   rs_err err = {0};
-  if (options->length > 0 || options->hf != NULL || options->model != NULL || options->layers != NULL ||
-      options->method != NULL || options->criterion != NULL || options->consumer != NULL || options->base > 0 ||
-      options->head_dim > 0)
-    return cli_error("solve evidence takes no other option than --json");
+  bool asks = options->length > 0 || options->hf != NULL || options->model != NULL || options->layers != NULL ||
+              options->method != NULL || options->criterion != NULL || options->consumer != NULL || options->base > 0 ||
+              options->head_dim > 0 || options->checkpoint != NULL;
+  if (asks) return cli_error("solve evidence takes no other option than --json");
+  if (cli_refuse_measuring(options) != CLI_OK) return CLI_USAGE;
   rs_status status = rs_evidence_load(&evidence, &err);
   if (status == RS_OK) status = rs_evidence_judge(evidence, judgements, &err);
   if (status != RS_OK) return cli_fail(status, NULL, &err);

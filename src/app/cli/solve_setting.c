@@ -234,7 +234,6 @@ int cli_solve_setting(const cli_options *options) {
   int code = check(options);
   if (code != CLI_OK) return code;
   rs_status status = rs_evidence_load(&known, &err);
-  if (status == RS_OK) status = rs_evidence_spread(known, SIZE_MAX, &in.spread, &err);
   in.evidence = known;
   if (status == RS_OK) status = rs_rank_settings(&in, &ranking, &err);
   if (status == RS_DOMAIN) return put_no_setting(options, &err);
