@@ -27,6 +27,9 @@ static const double tame = 0.1, least_weight = 0.011;
 /* No row is nearer to the trained length than twice: less than half an octave beyond it nothing is foretold. */
 static const double least_octaves = 0.5;
 
+/* The word of the recipes column for the model as it is. */
+static const char unchanged[] = "unchanged";
+
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 /* The number of a name, a new one where it is not there; SIZE_MAX: no memory. */
@@ -108,7 +111,7 @@ rs_status rs_evidence_model(const rs_evidence *e, size_t line, rs_model *model, 
 /* The recipe of a row on its model, and what it is called; "unchanged" is what the model publishes, else plain RoPE. */
 rs_status rs_evidence_recipe(const rs_evidence *e, size_t line, const rs_model *model, rs_recipe *recipe, rs_err *err) {
   const char *text = rs_table_field(e->csv, line, "recipe");
-  if (strcmp(text, "unchanged") == 0)
+  if (strcmp(text, unchanged) == 0)
     return model->published.method != NULL ? rs_recipe_copy(recipe, &model->published, err)
                                            : rs_solve_plain(model, 0, recipe, err);
   char label[40];
@@ -127,48 +130,52 @@ rs_status rs_evidence_recipe(const rs_evidence *e, size_t line, const rs_model *
   return status;
 }
 
+/* The numbers of what the row is told by. */
+static rs_status number_row(rs_evidence *e, rs_evidence_row *r, const rs_recipe *recipe, rs_err *err) {
+  RS_OWNED(rs_text) table = {0}, variant = {0};
+  rs_text_printf(&table, "%s, %s, %s", r->model, rs_table_field(e->csv, r->line, "task"),
+                 rs_table_field(e->csv, r->line, "length_tokens"));
+  if (strcmp(r->method, unchanged) == 0)
+    rs_text_puts(&variant, unchanged);
+  else
+    write_variant(recipe, &variant);
+  RS_TRY(rs_text_check(table.failed ? &table : &variant, err));
+  r->group = number_of(e, &e->groups, rs_table_field(e->csv, r->line, "group"), err);
+  r->table = number_of(e, &e->tables, rs_text_string(&table), err);
+  r->way = number_of(e, &e->ways, r->method, err);
+  r->variant = number_of(e, &e->variants, rs_text_string(&variant), err);
+  if (r->group == SIZE_MAX || r->table == SIZE_MAX || r->way == SIZE_MAX || r->variant == SIZE_MAX) return RS_MEMORY;
+  return e->groups.count <= RS_EVIDENCE_GROUPS
+             ? RS_OK
+             : rs_fail(err, RS_INPUT, "evidence.csv:%zu: group: %d groups at most", r->line + 2, RS_EVIDENCE_GROUPS);
+}
+
+/* Windows are what the others are less, and tuned models are no evidence of ways without tuning. */
 static rs_status read_row(rs_evidence *e, size_t line, rs_err *err) {
   RS_OWNED(rs_model) model = {0};
   RS_OWNED(rs_recipe) recipe = {0};
-  RS_OWNED(rs_text) table = {0}, variant = {0};
   rs_evidence_row *r = &e->rows[e->count];
+  const char *named = rs_table_field(e->csv, line, "recipe");
   double length, low = NAN, high = NAN;
-  bool unchanged = strcmp(rs_table_field(e->csv, line, "recipe"), "unchanged") == 0;
-  if (strcmp(rs_table_field(e->csv, line, "recipe"), "window") == 0 ||
-      *rs_table_field(e->csv, line, "tuned_at") != '\0')
-    return RS_OK;
+  if (strcmp(named, "window") == 0 || *rs_table_field(e->csv, line, "tuned_at") != '\0') return RS_OK;
   RS_TRY(rs_evidence_model(e, line, &model, err));
   RS_TRY(rs_evidence_recipe(e, line, &model, &recipe, err));
   RS_TRY(read_number(e, line, "length_tokens", &length, err));
   RS_TRY(read_number(e, line, "loss_increase_nats", &r->increase, err));
   if (!isfinite(r->increase) || !(length > (double)model.train_length))
     return rs_fail(err, RS_INPUT,
-                   "evidence.csv:%zu: loss_increase_nats and length_tokens: must be finite, and beyond "
-                   "train_length",
+                   "evidence.csv:%zu: loss_increase_nats and length_tokens: must be finite, and beyond train_length",
                    line + 2);
   RS_TRY(find_traits(&model, (double)model.train_length, length, r->trait, err));
-  if (rs_number_read(rs_table_field(e->csv, line, "low_nats"), &low) &&
-      rs_number_read(rs_table_field(e->csv, line, "high_nats"), &high))
-    r->error = isinf(high) ? 0 : (high - low) / (2 * 1.96);
+  bool bounded = rs_number_read(rs_table_field(e->csv, line, "low_nats"), &low) &&
+                 rs_number_read(rs_table_field(e->csv, line, "high_nats"), &high);
   r->least = isinf(high);
-  rs_text_printf(&table, "%s, %s, %s", rs_table_field(e->csv, line, "model"), rs_table_field(e->csv, line, "task"),
-                 rs_table_field(e->csv, line, "length_tokens"));
-  if (unchanged)
-    rs_text_puts(&variant, "unchanged");
-  else
-    write_variant(&recipe, &variant);
-  RS_TRY(rs_text_check(table.failed ? &table : &variant, err));
+  r->error = bounded && !r->least ? (high - low) / (2 * 1.96) : 0;
+  r->bends = rs_recipe_bends(&recipe);
   r->line = line;
   r->model = rs_table_field(e->csv, line, "model");
-  r->method = unchanged ? "unchanged" : recipe.method->name;
-  r->bends = rs_recipe_bends(&recipe);
-  r->group = number_of(e, &e->groups, rs_table_field(e->csv, line, "group"), err);
-  r->table = number_of(e, &e->tables, rs_text_string(&table), err);
-  r->way = number_of(e, &e->ways, r->method, err);
-  r->variant = number_of(e, &e->variants, rs_text_string(&variant), err);
-  if (e->groups.count > RS_EVIDENCE_GROUPS)
-    return rs_fail(err, RS_INPUT, "evidence.csv:%zu: group: %d groups at most", line + 2, RS_EVIDENCE_GROUPS);
-  if (r->group == SIZE_MAX || r->table == SIZE_MAX || r->way == SIZE_MAX || r->variant == SIZE_MAX) return RS_MEMORY;
+  r->method = strcmp(named, unchanged) == 0 ? unchanged : recipe.method->name;
+  RS_TRY(number_row(e, r, &recipe, err));
   e->count++;
   return RS_OK;
 }
@@ -292,12 +299,12 @@ rs_status rs_evidence_forecast(const rs_evidence *e, const rs_evidence_of *of, c
   if (recipe != NULL)
     write_variant(recipe, &variant);
   else
-    rs_text_puts(&variant, "unchanged");
+    rs_text_puts(&variant, unchanged);
   RS_TRY(rs_text_check(&variant, err));
   RS_TRY(find_traits(of->model, of->reads, of->length, trait, err));
   if (trait[0] < least_octaves) return RS_OK;
   const rs_evidence_query query = {trait,
-                                   index_of(&e->ways, recipe != NULL ? recipe->method->name : "unchanged"),
+                                   index_of(&e->ways, recipe != NULL ? recipe->method->name : unchanged),
                                    index_of(&e->variants, rs_text_string(&variant)),
                                    {SIZE_MAX, SIZE_MAX}};
   double t = rs_evidence_mean(e, &query);
